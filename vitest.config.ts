@@ -34,7 +34,7 @@ const sharedTests = [
   `packages/capstan/src/{${sharedFolders}}/**/*.test.ts`,
   "packages/cli/src/{deploy,errors,mcp-config,output,terminal}/**/*.test.ts",
   "packages/offline/src/**/*.test.ts",
-  "packages/studio/src/{chat,data,evals,inspector,markdown,mcp,pages,replay,runs,ui,widgets}/**/!(*.browser).test.{ts,tsx}",
+  "packages/studio/src/{apps,chat,data,evals,inspector,markdown,mcp,pages,replay,runs,ui,widgets}/**/!(*.browser).test.{ts,tsx}",
   "scripts/!(block-network|build|examples|guides|programs|start|tutorial).test.ts",
 ];
 /** Share workers among themselves: the adapters of other frameworks that they load replace `Response`. */

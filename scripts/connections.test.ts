@@ -45,6 +45,9 @@ const testKits = [
   "packages/verification/src/restate/",
   "packages/cli/src/testing/",
   "packages/server/src/testing/",
+  // The canary of hostile apps, and their pages, which a browser runs.
+  "packages/studio/src/testing/hostile/canary.ts",
+  "packages/studio/src/testing/hostile/hostile-app.ts",
 ];
 /** Looks up the modules of Node that start the process of an isolated tool. */
 const isolation = ["packages/capstan/src/isolation.ts"];

@@ -11,6 +11,8 @@ export type ConversationActions = {
   openSource(citation: { readonly n: number; readonly id: string; readonly title: string }): void;
   /** Opens the timeline at a fact. */
   showFact(seq: number): void;
+  /** Sends a message of the user. Absent in a replay. */
+  sendMessage?(text: string): Promise<void>;
   /** Shows a map or graph in the side panel. */
   showView(hint: UiHint): void;
 };

@@ -1,4 +1,5 @@
 import { type ReactNode, useMemo, useRef, useState } from "react";
+import { isAppAgent } from "../data/agents.ts";
 import { useLoadFeedback } from "../data/feedback.ts";
 import { dropWatch, type OpenSession, useDeletedSessions, useOpenSession } from "../data/open-session.ts";
 import { useSessionList } from "../data/session-list.ts";
@@ -47,7 +48,6 @@ type ConversationViewProps = { readonly session: OpenSession; readonly onReopen:
 function ConversationView({ session, onReopen }: ConversationViewProps): ReactNode {
   const { id, view, state } = session;
   const [source, setSource] = useState<OpenedSource>();
-  const actions = useActions(session, setSource);
   useNewestView(findPanelView(view.hints));
   const branching = useBranching(session);
   useLoadFeedback(id);
@@ -58,7 +58,8 @@ function ConversationView({ session, onReopen }: ConversationViewProps): ReactNo
     setScrollKey(scrollKey + 1);
     if (text !== undefined) setSentTexts((earlier) => [...earlier, text].slice(-20));
   });
-  const agent = view.entries.findLast((entry) => entry.type === "assistant")?.agent;
+  const actions = useActions(session, { openSource: setSource, sendMessage: sendMessage.send });
+  const agent = view.entries.findLast((entry) => entry.type === "assistant" && !isAppAgent(entry.agent));
   const listedTitle = useSessionList(
     (list) => list.sessions?.find((listedSession) => listedSession.id === id)?.title,
   );
@@ -67,7 +68,7 @@ function ConversationView({ session, onReopen }: ConversationViewProps): ReactNo
       <ConversationHeader
         sessionId={id}
         title={listedTitle ?? branching.title ?? "Conversation"}
-        agent={agent ?? view.runs.get(view.runId ?? "")?.start?.agent}
+        agent={agent?.type === "assistant" ? agent.agent : view.runs.get(view.runId ?? "")?.start?.agent}
         state={state}
       />
       <ConnectionBar state={state} onReopen={onReopen} />
@@ -93,15 +94,21 @@ function ConversationView({ session, onReopen }: ConversationViewProps): ReactNo
 }
 
 /** Returns a stable object while the session is shown. */
-function useActions(session: OpenSession, openSource: (source: OpenedSource) => void): ConversationActions {
-  const { id, watch } = session;
-  const open = useRef(openSource);
-  open.current = openSource;
+function useActions(
+  { id, watch }: OpenSession,
+  handlers: {
+    readonly openSource: (source: OpenedSource) => void;
+    readonly sendMessage: (text: string) => Promise<void>;
+  },
+): ConversationActions {
+  const latest = useRef(handlers);
+  latest.current = handlers;
   return useMemo(
     () => ({
       sessionId: id,
       getView: watch.view,
-      openSource: (source) => open.current(source),
+      openSource: (source) => latest.current.openSource(source),
+      sendMessage: (text) => latest.current.sendMessage(text),
       showFact(seq) {
         useInspectorFocus.getState().set({ factSeq: seq, tab: "timeline" });
         useLayout.getState().set({ isInspectorOpen: true });

@@ -25,6 +25,15 @@ export function parseAgentName(name: string, agents: readonly AboutAgent[]): Par
     : { agent, model: name.slice(agent.length + 1).replace(/\+tools_[\w-]{43}$/, "") };
 }
 
+const appAgentPrefix = "mcp-app:";
+
+/** Whether a run makes the call of an MCP App. */
+export const isAppAgent = (name: string): boolean => name.startsWith(appAgentPrefix);
+
+/** Formats the name of an agent for display. */
+export const formatAgentName = (name: string): string =>
+  isAppAgent(name) ? `App of ${name.slice(appAgentPrefix.length)}` : name;
+
 /** Returns the path of a new chat with this agent. */
 export function getNewChatPath(agent: string): string {
   return `/?agent=${encodeURIComponent(agent)}`;

@@ -2,7 +2,7 @@ import type { Part } from "capstan";
 import type { AboutAgent } from "capstan/client";
 import { useEffect, useState } from "react";
 import { useAbout } from "../../data/about.ts";
-import { type ParsedAgentName, parseAgentName } from "../../data/agents.ts";
+import { isAppAgent, type ParsedAgentName, parseAgentName } from "../../data/agents.ts";
 import { useCurrentAgent } from "../../data/current-agent.ts";
 import type { OpenSession } from "../../data/open-session.ts";
 import { useSessionList } from "../../data/session-list.ts";
@@ -26,10 +26,11 @@ export function useSendMessage(
 ): SendMessage {
   const [choice, choose] = useState<RunChoice>({});
   const refresh = useSessionList((list) => list.refresh);
-  const { status, runId = "" } = view;
+  const { status } = view;
   const isRunning = status === "running" || status === "waiting";
   const agents = useAbout(({ about }) => about?.agents ?? noAgents);
-  const startedAgent = view.runs.get(runId)?.start?.agent;
+  const starts = [...view.runs.values()].filter(({ runId, rootRunId }) => runId === rootRunId);
+  const startedAgent = starts.findLast(({ start }) => start && !isAppAgent(start.agent))?.start?.agent;
   const started: Partial<ParsedAgentName> =
     startedAgent === undefined ? {} : parseAgentName(startedAgent, agents);
   const current: RunChoice = { ...started, ...choice };

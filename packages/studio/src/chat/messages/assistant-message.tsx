@@ -10,6 +10,7 @@ import {
   useMemo,
 } from "react";
 import { useAbout } from "../../data/about.ts";
+import { formatAgentName, isAppAgent } from "../../data/agents.ts";
 import type { CitedSource } from "../../markdown/citation-chip.tsx";
 import { Markdown } from "../../markdown/markdown.tsx";
 import { IconButton } from "../../ui/button.tsx";
@@ -46,7 +47,7 @@ export const AssistantMessage: NamedExoticComponent<AssistantMessageProps> = mem
   const { getView } = useConversation();
   const reasoningShare = entry.reasoning.length / (entry.reasoning.length + entry.text.length || 1);
   return (
-    <article aria-label={`Message from ${entry.agent}`} className="group grid min-w-0 gap-3">
+    <article aria-label={`Message from ${formatAgentName(entry.agent)}`} className="group grid min-w-0 gap-3">
       {isNamed && <AgentName name={entry.agent} />}
       {entry.reasoning !== "" && (
         <ReasoningFold
@@ -57,7 +58,12 @@ export const AssistantMessage: NamedExoticComponent<AssistantMessageProps> = mem
       )}
       {entry.text !== "" && <CitedMarkdown text={entry.text} citations={entry.citations} />}
       <MediaList media={entry.media} />
-      <CallList calls={entry.calls} progress={progress} runId={entry.runId} />
+      <CallList
+        calls={entry.calls}
+        progress={progress}
+        runId={entry.runId}
+        isOfApp={isAppAgent(entry.agent)}
+      />
       {/* A turn without calls needs no note. */}
       {entry.summary !== undefined && entry.calls.length > 0 && <WorkingNote text={entry.summary} />}
       {isAnswer && <AffectedLine affected={getView().runs.get(entry.runId)?.affected} />}
@@ -104,7 +110,7 @@ function AgentName({ name }: { readonly name: string }): ReactNode {
   return (
     <p className="flex items-center gap-2 text-xs font-medium text-accent">
       <span aria-hidden="true" className="size-1.5 rounded-full bg-accent" />
-      {escapeBidi(name)}
+      {escapeBidi(formatAgentName(name))}
     </p>
   );
 }

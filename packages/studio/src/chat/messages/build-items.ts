@@ -1,5 +1,6 @@
 import type { ErrorData, RunStatus } from "capstan";
 import type { EntryView, SessionView } from "capstan/client";
+import { isAppAgent } from "../../data/agents.ts";
 
 type EntryOf<Type extends EntryView["type"]> = Extract<EntryView, { readonly type: Type }>;
 
@@ -101,15 +102,22 @@ function buildEndItems(runId: string, runs: Runs, deniedRuns: ReadonlySet<string
   const { seq, status, error, canRetry } = end;
   const shared = { key: `${runId} end`, seq, runId };
   if (status === "done")
-    return end.grounded || deniedRuns.has(runId) ? [] : [{ type: "ungrounded", ...shared }];
+    return end.grounded || isAppRun(runId, runs) || deniedRuns.has(runId)
+      ? []
+      : [{ type: "ungrounded", ...shared }];
   return [{ type: "end", ...shared, status, ...(error && { error }), ...(canRetry && { canRetry }) }];
 }
 
 /** Shown in the inspector only. */
 const inspectorNotices: readonly string[] = ["usage_estimated", "cache_prefix_changed", "setting_ignored"];
 
+/** Whether the run makes the call of an MCP App: only the call is shown. */
+const isAppRun = (runId: string, runs: Runs): boolean => isAppAgent(runs.get(runId)?.start?.agent ?? "");
+
 /** Hides entries that are shown elsewhere: errors have their own row, estimates are in the meter. */
 function isVisible(entry: EntryView, runs: Runs): boolean {
+  if (isAppRun(entry.runId, runs) && entry.type !== "notice")
+    return entry.type === "assistant" && entry.calls.length > 0;
   if (entry.type === "notice") return !inspectorNotices.includes(entry.code);
   return entry.type === "user" || !isErrorText(entry.text, runs.get(entry.runId)?.end?.error);
 }

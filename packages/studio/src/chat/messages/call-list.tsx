@@ -12,6 +12,8 @@ type CallListProps = {
   readonly progress?: LiveView["progress"] | undefined;
   /** The root run that made the calls. */
   readonly runId?: string | undefined;
+  /** An MCP App made the calls. */
+  readonly isOfApp?: boolean;
 };
 
 const maxCalls = 8;
@@ -19,7 +21,7 @@ const callsInFold = 5;
 const calmStates: ReadonlySet<CallView["state"]> = new Set(["ok", "said", "skipped"]);
 
 /** The calls of one turn. A long list shows its first calls and the calls that need attention, until it is expanded. */
-export function CallList({ calls, progress, runId }: CallListProps): ReactNode {
+export function CallList({ calls, progress, runId, isOfApp }: CallListProps): ReactNode {
   const { getView } = useConversation();
   const [isOpen, setOpen] = useFold(`calls ${calls[0]?.id}`, false);
   if (calls.length === 0) return null;
@@ -36,6 +38,7 @@ export function CallList({ calls, progress, runId }: CallListProps): ReactNode {
           <ToolCard
             key={call.id}
             call={call}
+            isOfApp={isOfApp}
             progress={progress?.find(({ callId }) => callId === call.id)?.data}
             nested={nested && <NestedRun view={nested} callId={call.id} runId={runId} />}
           />

@@ -19,8 +19,17 @@ import { classNames } from "../../ui/class-names.ts";
 import { escapeBidi } from "../../ui/escape-text.ts";
 import { formatDuration } from "../../ui/format-duration.ts";
 import { formatJsonText, formatResultContent, JsonText } from "../../ui/json-text.tsx";
+import { lazy } from "../../ui/lazy.tsx";
+import { Loading } from "../../ui/state.tsx";
 import { useConversation } from "../conversation-context.ts";
 import { useFold } from "./use-fold.ts";
+
+/** The kind of the UI hint of a result that an MCP App shows. */
+const appHintKind = "mcp_app";
+const AppFrame = lazy(
+  async () => ({ default: (await import("../../apps/app-frame.tsx")).AppFrame }),
+  <Loading label="Loading app" />,
+);
 
 /** State of a call. `writing`: the model is still streaming the arguments. */
 export type CallState = CallView["state"] | "writing";
@@ -42,6 +51,8 @@ type ToolCardProps = {
   readonly progress?: Json | undefined;
   /** Turns of a nested run. */
   readonly nested?: ReactNode;
+  /** An MCP App made the call, and shows the result itself. */
+  readonly isOfApp?: boolean | undefined;
 };
 
 /** A tool call: one line that expands to the details. */
@@ -49,6 +60,7 @@ export const ToolCard: NamedExoticComponent<ToolCardProps> = memo(function ToolC
   call,
   progress,
   nested,
+  isOfApp = false,
 }: ToolCardProps): ReactNode {
   const [isOpen, setOpen] = useFold(`call ${call.id}`, false);
   return (
@@ -58,9 +70,9 @@ export const ToolCard: NamedExoticComponent<ToolCardProps> = memo(function ToolC
         <CallDetails call={call} program={nested === undefined ? undefined : findProgramText(call.input)} />
       )}
       {nested && <div className="px-3 pb-3 pl-9">{nested}</div>}
-      {call.ui && (
+      {call.ui && !isOfApp && (
         <div className="px-3 pb-3 [&>*]:my-0">
-          <CallWidget hint={call.ui} />
+          {call.ui.kind === appHintKind ? <AppFrame call={call} /> : <CallWidget hint={call.ui} />}
         </div>
       )}
     </div>
