@@ -124,6 +124,8 @@ type BaseOptions<A> = GuardOptions & {
   readonly basePath?: string;
   /** Folder with the files of a user interface, served at `/`. */
   readonly studio?: { readonly folder: string };
+  /** The page that shows widgets in other MCP hosts: see `serveMcp`. */
+  readonly widgets?: string | undefined;
   /**
    * Who answers for text that client applications add to the user's: context, page state, system messages and a history
    * that the client keeps. Default: `application`, which labels the conversation untrusted and private. Use `operator` if
@@ -286,11 +288,11 @@ function createDeployment(options: ServerOptions, base: DeploymentBase): ServerP
   const hooks = { onEvent, ...(modelLimits && { onBeforeModel: modelLimits.limitModel }) };
   const getRunOptions: Deployment["getRunOptions"] = async ({ scope, sessionId }) => ({
     context: await context({ user: scope, sessionId }),
-    secrets,
-    hooks,
+    ...{ secrets, hooks },
   });
   const quotaAdmission = createQuotaAdmission({ store, getResult: (id) => engine.getResult(id), report });
   const limits = { policy, quota, quotaAdmission };
+  const mcpParts = { ...limits, store, widgets: options.widgets };
   const engine = (options.engine ?? (local as CreateEngine))({
     store,
     agents: resolver.find,
@@ -322,7 +324,7 @@ function createDeployment(options: ServerOptions, base: DeploymentBase): ServerP
     admission,
     experiments: createExperiments({ store, agents, policy, getRunOptions, report, resolver }),
     ephemeralRuns: createEphemeralRuns({ ...limits, getRunOptions }),
-    mcpService: mountMcp({ ...limits, ...hooks, agents: coded, store, context, secrets, onError: report }),
+    mcpService: mountMcp({ ...mcpParts, ...hooks, agents: coded, context, secrets, onError: report }),
     basePath: options.basePath ?? "",
     sseLog: options.sseLog,
     signIns: createSignIns(store, { keys }),

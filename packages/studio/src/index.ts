@@ -3,6 +3,9 @@ import { fileURLToPath } from "node:url";
 /** Folder of the built studio, to be served by a server. */
 export const studioFolder: string = fileURLToPath(new URL("../dist/app", import.meta.url));
 
+/** The built page that shows widgets in other MCP hosts, in one file: the `widgets` of `serveMcp`. */
+export const widgetPage: string = fileURLToPath(new URL("../dist/widgets/widgets.html", import.meta.url));
+
 export type {
   ChartProps,
   ChartSeries,

@@ -9,6 +9,7 @@ import type { Io } from "../io.ts";
 import { version } from "../version.ts";
 import type { WorkspaceFlags } from "../workspace/workspace.ts";
 import { openWorkspace } from "../workspace/workspace.ts";
+import { loadWidgetPage } from "./studio.ts";
 import { claimStdout } from "./take-stdout.ts";
 
 type StdioFlags = WorkspaceFlags & {
@@ -33,6 +34,7 @@ export async function serveOverStdio(
     const service = serveMcp({
       agents: [agent, ...agents.filter(({ name }) => name !== agent.name)],
       ...{ store, policy, version },
+      widgets: await loadWidgetPage(),
       onEvent: logs,
       onError: ({ message }) => io.stderr.write(`${escapeInvisible(message)}\n`),
     });

@@ -19,6 +19,7 @@ import type { EngineFlags, LoadedEngine } from "./engine/loaded-engine.ts";
 import { createErrorLog } from "./error-log.ts";
 import { openLineLog } from "./line-log.ts";
 import { formatOrphanedRuns } from "./orphaned-runs.ts";
+import { loadWidgetPage } from "./studio.ts";
 
 /** A workspace and its server, created from one version of the config. */
 export interface ServerInstance {
@@ -79,7 +80,9 @@ export async function openServerInstance(options: ServerInstanceOptions): Promis
       allowsCommands: flags.mcpCommands ?? config.server?.mcpCommands ?? false,
     };
     const mcp = await joinServers(workspace);
-    const server = createWorkspaceServer(workspace, { ...options, engine, mcp, mcpSettings }, handleEvent);
+    const widgets = await loadWidgetPage();
+    const parts = { ...options, engine, mcp, mcpSettings, widgets };
+    const server = createWorkspaceServer(workspace, parts, handleEvent);
     let closed: Promise<void> | undefined;
     const close = (patienceMs?: number): Promise<void> => {
       closed ??= server
@@ -116,11 +119,12 @@ type WorkspaceServerOptions = ServerInstanceOptions & {
   readonly engine: LoadedEngine;
   readonly mcp: McpTools | undefined;
   readonly mcpSettings: McpSettings | undefined;
+  readonly widgets: string | undefined;
 };
 
 function createWorkspaceServer(
   workspace: Workspace,
-  { flags, io, engine, studio, isLocal, mcp, mcpSettings }: WorkspaceServerOptions,
+  { flags, io, engine, studio, isLocal, mcp, mcpSettings, widgets }: WorkspaceServerOptions,
   onEvent: (event: Event) => void,
 ): Server {
   const { agent, agents, store, project, policy, logs, config, data, home } = workspace;
@@ -147,6 +151,7 @@ function createWorkspaceServer(
     engine: engine.create,
     ...(data && { data, dataPaths: isLocal?.(config) ?? false }),
     ...(studio !== undefined && { studio: { folder: studio } }),
+    widgets,
     ...(hosts && { hosts }),
     ...(origins && { origins }),
     ...(quotas && { quotas }),

@@ -1,14 +1,27 @@
 import { existsSync } from "node:fs";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
+
+type StudioModule = { readonly studioFolder: string; readonly widgetPage: string };
+
+/** Returns the page with the widgets for other MCP hosts, if the package of the studio is installed and built. */
+export async function loadWidgetPage(): Promise<string | undefined> {
+  const studio = await importStudio();
+  return studio && existsSync(studio.widgetPage) ? readFile(studio.widgetPage, "utf8") : undefined;
+}
 
 /** Returns the folder of the studio's pages, if its package is installed and built. */
 export async function findStudio(): Promise<string | undefined> {
+  const studio = await importStudio();
+  return studio && existsSync(join(studio.studioFolder, "index.html")) ? studio.studioFolder : undefined;
+}
+
+async function importStudio(): Promise<StudioModule | undefined> {
   let address: string;
   try {
     address = import.meta.resolve("@capstan/studio");
   } catch {
     return undefined;
   }
-  const { studioFolder } = (await import(address)) as { readonly studioFolder: string };
-  return existsSync(join(studioFolder, "index.html")) ? studioFolder : undefined;
+  return (await import(address)) as StudioModule;
 }

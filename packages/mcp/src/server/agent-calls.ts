@@ -25,12 +25,15 @@ import {
 } from "./elicit-decision.ts";
 import { createProgressReporter } from "./progress-reporter.ts";
 import type { SessionKeys } from "./session-keys.ts";
+import { buildWidgetMeta } from "./widget-resource.ts";
 
 /** Shared by all calls of one client. */
 export type CallContext = RunContext & {
   readonly server: Server;
   readonly codec: RequestStateCodec<WaitingState>;
   onError(error: Error): void;
+  /** Whether results include their widgets. */
+  readonly hasWidgets: boolean;
   /** Returns a result as the client may see it. */
   filterResult(result: Result): Result;
 };
@@ -78,7 +81,7 @@ export function createAgentCalls(context: CallContext): AgentCalls {
       await exchange.progress.flush();
       // Do not repeat a question that the user has just dismissed.
       const round = isOpen ? maxRounds : (waiting?.round ?? 0);
-      return (await createQuestion(result, { ...exchange, round })) ?? toToolResult(result, keys);
+      return (await createQuestion(result, { ...exchange, round })) ?? toToolResult(result, context);
     } catch (thrown) {
       await exchange.progress.flush();
       if (!findErrorCode(thrown)) context.onError(thrown as Error);
@@ -167,8 +170,10 @@ function deriveSignal(request: AbortSignal): { readonly signal: AbortSignal; rel
 
 const getRequestKey = (index: number): string => `call_${index}`;
 
-const toToolResult = (result: Result, keys: SessionKeys): CallToolResult =>
-  toCallResult(result, keys.toId(result.sessionId) ?? result.sessionId);
+const toToolResult = (result: Result, { keys, hasWidgets }: CallContext): CallToolResult => ({
+  ...toCallResult(result, keys.toId(result.sessionId) ?? result.sessionId),
+  ...(hasWidgets && buildWidgetMeta(result)),
+});
 
 /** Error messages of the core contain the session's key in the store. Clients know only the id. */
 function replaceSessionKeys(message: string, keys: SessionKeys): string {

@@ -55,11 +55,19 @@ function mapAgentsByTool(agents: readonly Agent[]): ReadonlyMap<string, Agent> {
   return byTool;
 }
 
+export type ToolRegistrarOptions = {
+  readonly agents: readonly Agent[];
+  readonly expose: Exposure;
+  /** Added to every tool. */
+  readonly meta: Record<string, unknown> | undefined;
+};
+
 type AddTools = (server: McpServer, calls: AgentCalls) => void;
 
 /** Returns a function that adds the agents' tools to a server. Created once, because every request gets a new server. */
-export function createToolRegistrar(agents: readonly Agent[], expose: Exposure): AddTools {
-  const addQueryTools = expose === "query" ? createQueryTool(agents) : createAskTools(agents);
+export function createToolRegistrar(options: ToolRegistrarOptions): AddTools {
+  const { agents, expose, meta } = options;
+  const addQueryTools = expose === "query" ? createQueryTool(agents, meta) : createAskTools(agents, meta);
   const annotations = deriveAnnotations(agents);
   return (server, calls) => {
     addQueryTools(server, calls);
@@ -73,13 +81,14 @@ export function createToolRegistrar(agents: readonly Agent[], expose: Exposure):
         inputSchema: resumeInput,
         outputSchema: answerOutput,
         annotations,
+        ...(meta && { _meta: meta }),
       },
       (input, ctx) => calls.resume(input, ctx),
     );
   };
 }
 
-function createAskTools(agents: readonly Agent[]): AddTools {
+function createAskTools(agents: readonly Agent[], meta: ToolRegistrarOptions["meta"]): AddTools {
   const byTool = mapAgentsByTool(agents);
   return (server, calls) => {
     for (const [name, agent] of byTool) {
@@ -88,13 +97,14 @@ function createAskTools(agents: readonly Agent[]): AddTools {
         inputSchema: askInput,
         outputSchema: answerOutput,
         annotations: deriveAnnotations([agent]),
+        ...(meta && { _meta: meta }),
       };
       server.registerTool(name, config, (input, ctx) => calls.query(agent, input, ctx));
     }
   };
 }
 
-function createQueryTool(agents: readonly Agent[]): AddTools {
+function createQueryTool(agents: readonly Agent[], meta: ToolRegistrarOptions["meta"]): AddTools {
   if (new Set(agents.map(({ name }) => name)).size < agents.length)
     throw new AgentError("invalid_definition", "Two agents have the same name: rename one of them.");
   const names = agents.map(({ name }) => `"${name}"`).join(", ");
@@ -106,6 +116,7 @@ function createQueryTool(agents: readonly Agent[]): AddTools {
     ),
     outputSchema: answerOutput,
     annotations: deriveAnnotations(agents),
+    ...(meta && { _meta: meta }),
   };
   return (server, calls) => {
     server.registerTool("query", config, ({ agent: agentName, ...input }, ctx) => {

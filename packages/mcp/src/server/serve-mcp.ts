@@ -17,6 +17,7 @@ import { createToolRegistrar, type Exposure } from "./agent-tools.ts";
 import { addKnowledgeTools, type Knowledge } from "./knowledge-tools.ts";
 import { type McpHandler, type McpHandlerOptions, mcpHandler } from "./mcp-handler.ts";
 import { createSessionKeys, hashPrefix, type SessionPrefix } from "./session-keys.ts";
+import { addWidgetResource, widgetToolMeta } from "./widget-resource.ts";
 
 /** `context` builds the context of a run. Request headers are never part of the caller. */
 export type ServeMcpOptions<A extends Agent = Agent> = BaseOptions<A> & ContextSource<A, RunCaller>;
@@ -34,6 +35,11 @@ type BaseOptions<A> = McpHandlerOptions & {
   readonly expose?: Exposure;
   /** Adds the tools `search` and `fetch`. */
   readonly knowledge?: Knowledge;
+  /**
+   * The page that shows the widgets of an answer in hosts with MCP Apps: the content of `widgetPage` of
+   * `@capstan/studio`. Without it, hosts get the text alone.
+   */
+  readonly widgets?: string | undefined;
   /** For every run, or for each new run of a user. A rejection is the error of the call. */
   readonly policy?: PolicyOverrides | RunPolicy;
   /** Prefix of a user's session ids in the store. Must be unique per user; default: a hash. */
@@ -63,7 +69,9 @@ export function serveMcp(options: ServeMcpOptions): McpService {
   const { policy, sessionPrefix = hashPrefix } = options;
   const { name = "capstan", version = "0.0.0", instructions, onError = () => undefined } = options;
   if (agents.length === 0) throw new AgentError("invalid_definition", "`serveMcp` needs at least one agent.");
-  const addAgentTools = createToolRegistrar(agents, expose);
+  const { widgets } = options;
+  const meta = widgets === undefined ? undefined : widgetToolMeta;
+  const addAgentTools = createToolRegistrar({ agents, expose, meta });
   const context = options.context ?? ((caller: RunCaller) => caller);
   const key = randomBytes(32);
 
@@ -81,6 +89,7 @@ export function serveMcp(options: ServeMcpOptions): McpService {
     const keys = createSessionKeys(sessionPrefix(user));
     const calls = createAgentCalls({
       ...{ agents, store, user, keys, codec, policy, context, onError },
+      hasWidgets: widgets !== undefined,
       filterResult: (result) => options.filterResult?.(result, user) ?? result,
       ...(onEvent && { onEvent }),
       ...(onBeforeModel && { onBeforeModel }),
@@ -88,6 +97,7 @@ export function serveMcp(options: ServeMcpOptions): McpService {
       server: server.server,
     });
     addAgentTools(server, calls);
+    if (widgets !== undefined) addWidgetResource(server, widgets);
     if (knowledge) addKnowledgeTools(server, { knowledge, user, onError });
     return server;
   }, options);

@@ -10,7 +10,10 @@ export interface MountedMcp {
 }
 
 export type MountMcpOptions = Pick<Deployment, "policy" | "quotaAdmission" | "quota"> &
-  Pick<ServeMcpOptions, "agents" | "store" | "secrets" | "onEvent" | "onBeforeModel" | "onError"> & {
+  Pick<
+    ServeMcpOptions,
+    "agents" | "store" | "secrets" | "widgets" | "onEvent" | "onBeforeModel" | "onError"
+  > & {
     context(run: { readonly user: string; readonly sessionId: string }): unknown;
   };
 
