@@ -53,6 +53,7 @@ describe("the examples", () => {
     "local-model":
       "model_not_found: Model file not found: qwen3-4b-q4_k_m.gguf. Check the path, or run `capstan models get` to download a model.",
     logs: "events.jsonl readable.log reasoning.log",
+    "mcp-apps": 'lamp on: false. An app of the MCP server "lamp" wants to make this call.',
     "mcp-client": "mcp_memory_delete_entities: denied",
     "mcp-server": "done after 2 turns: The invoice is on its way.",
     media: "image/png: 8 bytes in blob_1",

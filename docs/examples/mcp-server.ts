@@ -1,5 +1,7 @@
 // An agent as an MCP server over HTTP, and the official client, which asks its user for approval.
+import { readFile } from "node:fs/promises";
 import { serveMcp } from "@capstan/mcp";
+import { widgetPage } from "@capstan/studio";
 import { serve } from "@hono/node-server";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { defineAgent, defineTool, type ToolContext } from "capstan";
@@ -23,8 +25,10 @@ const model = scriptedModel([
 const office = defineAgent({ name: "office", model, tools: [send] });
 
 const guides = [{ id: "1", title: "Invoices", url: "https://example.org/1", text: "Payable in 14 days." }];
+const widgets = await readFile(widgetPage, "utf8").catch(() => undefined); // missing if the studio is not built
 const service = serveMcp({
   agents: [office],
+  widgets,
   knowledge: {
     search: (query) => guides.filter(({ text }) => text.includes(query)),
     fetch: (id) => guides.find((guide) => guide.id === id),
