@@ -25,8 +25,20 @@ export function renameWire(wire: Wire, name: string): Wire {
     ),
     name,
     reader(hosted) {
-      const events = wire.reader(hosted);
-      return { read: (event) => events.read(event).map(swapPart) };
+      const { read, repeated } = wire.reader(hosted);
+      return {
+        read: (event) => read(event).map(swapPart),
+        ...(repeated && {
+          repeated: {
+            shapes: repeated.shapes,
+            read(value, event, chunks) {
+              const { length: countBefore } = chunks;
+              repeated.read(value, event, chunks);
+              for (const chunk of chunks.splice(countBefore)) chunks.push(swapPart(chunk));
+            },
+          },
+        }),
+      };
     },
     fromJson: (body, hosted) => wire.fromJson(body, hosted).map(swapPart),
   };

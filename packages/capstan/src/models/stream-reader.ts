@@ -1,7 +1,8 @@
-import { createParser, type EventSourceMessage } from "eventsource-parser";
+import { createParser, type EventSourceMessage, type EventSourceParser } from "eventsource-parser";
 import { AgentError } from "../errors.ts";
 import type { HostedToolSpec } from "../hosted/hosted-tool.ts";
 import type { Chunk } from "../model.ts";
+import type { EventShapes, ShapedEvent } from "./event-shapes.ts";
 import type { Wire } from "./wire.ts";
 
 /** Longer events are rejected before they fill the memory. */
@@ -30,15 +31,57 @@ export function createSseReader(wire: Wire, hosted?: readonly HostedToolSpec[]):
         throw new AgentError("chunk_too_large", "A stream event is larger than 8 MB.", { cause });
     },
   });
+  const { repeated } = events;
+  const feed = repeated
+    ? createShapedFeed(parser, repeated.shapes, ({ value, event }) => repeated.read(value, event, batch))
+    : parser.feed;
   function parseText(text: string): readonly Chunk[] {
     batch = [];
-    parser.feed(text);
+    feed(text);
     return batch;
   }
   return {
     read: (bytes) => parseText(decoder.decode(bytes, { stream: true })),
     // The last event may lack its trailing empty line.
     end: () => parseText(`${decoder.decode()}\n\n`),
+  };
+}
+
+/** Learning a shape costs what some events that are read by their shape save. A stream that repeats none learns few. */
+const learningCost = 4;
+
+/** Reads events of a known shape in place. Feeds the others to the parser, and learns their shapes. */
+function createShapedFeed(
+  parser: Pick<EventSourceParser, "feed">,
+  shapes: EventShapes,
+  onEvent: (event: ShapedEvent) => void,
+): (text: string) => void {
+  // False at the beginning, where a byte order mark may stand, and within an event that was split.
+  let isBetweenEvents = false;
+  let separator: string | undefined;
+  let credit = 8 * learningCost;
+  return (text) => {
+    // With another separator than this one, every event is parsed.
+    separator ??= text.includes("\r\n") ? "\r\n\r\n" : text.includes("\n") ? "\n\n" : undefined;
+    for (let at = 0; at < text.length; ) {
+      const shaped = isBetweenEvents ? shapes.read(text, at) : undefined;
+      if (shaped) {
+        onEvent(shaped);
+        at = shaped.end;
+        credit += 1;
+        continue;
+      }
+      const separatorAt = separator === undefined ? -1 : text.indexOf(separator, at);
+      const end = separatorAt < 0 ? text.length : separatorAt + (separator?.length ?? 0);
+      const part = text.slice(at, end);
+      parser.feed(part);
+      if (isBetweenEvents && separatorAt >= 0 && credit >= learningCost) {
+        shapes.learn(part);
+        credit -= learningCost;
+      }
+      isBetweenEvents = separatorAt >= 0;
+      at = end;
+    }
   };
 }
 

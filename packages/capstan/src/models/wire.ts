@@ -4,6 +4,7 @@ import { isRecord, type Json } from "../json.ts";
 import type { Chunk, ModelRequest, StopReason } from "../model.ts";
 import type { JsonSchema } from "../schema/schema.ts";
 import type { ModelSettings, ToolChoice } from "../settings/settings.ts";
+import type { EventShapes, ShapedEvent } from "./event-shapes.ts";
 
 /** What a wire needs in addition to the request: the settings of the client and of the request, merged. */
 export type WireSettings = Omit<ModelSettings, "toolChoice"> & {
@@ -47,6 +48,12 @@ export interface Wire {
 /** Throws an `AgentError` for an error event in the stream, and `bad_chunk` for events it cannot parse. */
 export interface WireReader {
   read(event: WireEvent): readonly Chunk[];
+  /** Reads the events that a stream repeats without parsing each of them. Missing if all are parsed. */
+  readonly repeated?: {
+    readonly shapes: EventShapes;
+    /** Does what `read` does with the parsed `value`, and adds to `chunks`. Keeps no object of `value`. */
+    read(value: ShapedEvent["value"], event: string | undefined, chunks: Chunk[]): void;
+  };
 }
 
 /** Returns the opaque data if it belongs to this wire, undefined if it belongs to another provider. */

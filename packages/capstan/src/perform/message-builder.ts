@@ -245,16 +245,18 @@ function handleChunks(batch: readonly Chunk[], context: StreamContext): void {
   for (const chunk of citationFilter ? filtered.flatMap(citationFilter.filter) : filtered) {
     const { size } = message;
     addChunk(message, chunk);
-    const delta = toDelta(chunk, message);
     const hostedDelta = trackHosted(message, chunk);
     if (hostedDelta) {
       if (openDelta) emit(openDelta);
       openDelta = undefined;
       emit(hostedDelta);
     }
-    if (openDelta && delta && openDelta.type === delta.type && getCallId(openDelta) === getCallId(delta)) {
-      openDelta.delta += delta.delta;
-    } else if (delta || chunk.type === "restart") {
+    if (openDelta && continuesDelta(openDelta, chunk, message)) {
+      if (chunk.type !== "call_start") openDelta.delta += chunk.text;
+      continue;
+    }
+    const delta = toDelta(chunk, message);
+    if (delta || chunk.type === "restart") {
       if (openDelta) emit(openDelta);
       openDelta = delta;
     }
@@ -292,8 +294,16 @@ function toDelta(chunk: Chunk, message: MessageBuilder): OpenDelta | undefined {
   return call && { type: "tool_call_delta", id: call.id, name: call.name, delta };
 }
 
-function getCallId(delta: OpenDelta): string | undefined {
-  return delta.type === "tool_call_delta" ? delta.id : undefined;
+/** Whether a piece belongs to a delta that may still grow. The head of a call may be repeated with every piece of it. */
+function continuesDelta(
+  delta: OpenDelta,
+  chunk: Chunk,
+  { calls }: MessageBuilder,
+): chunk is Extract<Chunk, { type: "text" | "reasoning" | "call_start" | "call_delta" }> {
+  if (chunk.type === "text") return delta.type === "content_delta";
+  if (chunk.type === "reasoning") return delta.type === "reasoning_delta";
+  if (chunk.type !== "call_delta" && chunk.type !== "call_start") return false;
+  return delta.type === "tool_call_delta" && calls.get(chunk.index)?.id === delta.id;
 }
 
 const charactersPerToken = 4;

@@ -1,6 +1,7 @@
 import { AgentError } from "../../errors.ts";
 import { isRecord, type Json } from "../../json.ts";
 import type { Chunk, StopReason, Usage } from "../../model.ts";
+import { createEventShapes } from "../event-shapes.ts";
 import { createInconsistencyError } from "../stream-identity.ts";
 import { createFinish, tagData, toList, type WireEvent, type WireReader } from "../wire.ts";
 import { anthropicName, anthropicToolNames, sanitizeId } from "./content.ts";
@@ -43,6 +44,9 @@ const stopReasons: ReadonlyMap<unknown, StopReason> = new Map<unknown, StopReaso
   ["compaction", "pause"],
 ]);
 
+/** Fields that differ between the events of a stream. */
+const shapes = createEventShapes(["index", "delta.text", "delta.thinking", "delta.partial_json"]);
+
 export function createAnthropicReader(): WireReader {
   const answer = createAnswer();
   return {
@@ -51,6 +55,14 @@ export function createAnthropicReader(): WireReader {
       answer.chunks = [];
       readAnthropicEvent(answer, parseAnthropicEvent(event));
       return answer.chunks;
+    },
+    repeated: {
+      shapes,
+      read(value, event, chunks) {
+        if (answer.isEnded || event === "ping") return;
+        answer.chunks = chunks;
+        readAnthropicEvent(answer, assertNoError(value));
+      },
     },
   };
 }
@@ -96,7 +108,12 @@ function parseAnthropicEvent({ event, data }: WireEvent): Fields {
     throw new AgentError("bad_chunk", "A stream event is not JSON.", { cause });
   }
   if (!isRecord(value)) throw createBadChunkError("is not an object");
-  if (event === "error" || value.type === "error") throw toStreamError(value);
+  if (event === "error") throw toStreamError(value);
+  return assertNoError(value);
+}
+
+function assertNoError(value: Fields): Fields {
+  if (value.type === "error") throw toStreamError(value);
   return value;
 }
 

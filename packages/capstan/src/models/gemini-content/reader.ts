@@ -1,6 +1,7 @@
 import { AgentError } from "../../errors.ts";
 import { isRecord, type Json } from "../../json.ts";
 import type { Chunk, StopReason } from "../../model.ts";
+import { createEventShapes } from "../event-shapes.ts";
 import { createStreamIdentity, type StreamIdentity } from "../stream-identity.ts";
 import { createFinish, tagData, type WireReader } from "../wire.ts";
 import { createAudioChunk, createMediaChunk } from "../wire-media.ts";
@@ -28,6 +29,21 @@ type GeminiReaderState = {
   hasHostedParts: boolean;
 };
 
+/** Fields that differ between the events of a stream. */
+const shapes = createEventShapes([
+  "responseId",
+  "createTime",
+  "candidates.*.content.parts.*.text",
+  "candidates.*.content.parts.*.functionCall.partialArgs.*.jsonPath",
+  "candidates.*.content.parts.*.functionCall.partialArgs.*.stringValue",
+  "usageMetadata.promptTokenCount",
+  "usageMetadata.candidatesTokenCount",
+  "usageMetadata.thoughtsTokenCount",
+  "usageMetadata.totalTokenCount",
+  "usageMetadata.promptTokensDetails.*.tokenCount",
+  "usageMetadata.trafficType",
+]);
+
 export function createGeminiReader(): WireReader {
   const state = createGeminiState();
   return {
@@ -39,7 +55,13 @@ export function createGeminiReader(): WireReader {
       } catch (cause) {
         throw new AgentError("bad_chunk", "A Gemini stream event is not JSON.", { cause });
       }
-      return readAnswer(state, answer);
+      return readAnswer(state, answer, []);
+    },
+    repeated: {
+      shapes,
+      read(value, _event, chunks) {
+        readAnswer(state, value, chunks);
+      },
     },
   };
 }
@@ -47,7 +69,7 @@ export function createGeminiReader(): WireReader {
 /** Accepts one response, or the list of responses that is streamed without `alt=sse`. */
 export function fromGeminiJson(body: unknown): readonly Chunk[] {
   const state = createGeminiState();
-  return (Array.isArray(body) ? body : [body]).flatMap((answer) => readAnswer(state, answer));
+  return (Array.isArray(body) ? body : [body]).flatMap((answer) => readAnswer(state, answer, []));
 }
 
 function createGeminiState(): GeminiReaderState {
@@ -65,17 +87,17 @@ function createGeminiState(): GeminiReaderState {
   };
 }
 
-function readAnswer(state: GeminiReaderState, answer: unknown): Chunk[] {
+function readAnswer(state: GeminiReaderState, answer: unknown, chunks: Chunk[]): Chunk[] {
   if (!isRecord(answer)) throw new AgentError("bad_chunk", "A Gemini stream event is not an object.");
   if (answer.error) throw toGeminiError(answer.error);
-  const chunks: Chunk[] = [];
+  const { length: countBefore } = chunks;
   const candidate = findFirstCandidate(answer.candidates);
   const parts = isRecord(candidate?.content) ? candidate.content.parts : undefined;
   if (Array.isArray(parts)) for (const part of parts) readGeminiPart(state, part, chunks);
   chunks.push(...readGeminiLogprobs(candidate?.logprobsResult));
   if (candidate?.groundingMetadata || candidate?.urlContextMetadata)
     chunks.push(...readGrounding(candidate, state.hasHostedParts));
-  state.identity.check(answer.responseId, chunks.length > 0);
+  state.identity.check(answer.responseId, chunks.length > countBefore);
   const reason = findFinishReason(answer, candidate);
   if (reason !== undefined) state.reason = reason;
   if (isRecord(answer.usageMetadata)) readUsage(state, answer.usageMetadata, chunks);

@@ -35,7 +35,8 @@ type CallPiece = {
 /** Adds the pieces of one delta and returns their chunks. */
 export function addCallPieces(calls: ChatCalls, pieces: readonly unknown[], server: Server): Chunk[] {
   const chunks: Chunk[] = [];
-  const updatedCalls = new Set<ChatCall>();
+  // Most deltas have one piece.
+  const updatedCalls = pieces.length > 1 ? new Set<ChatCall>() : undefined;
   for (const rawPiece of pieces) {
     if (!isRecord(rawPiece)) continue;
     const piece = parsePiece(rawPiece);
@@ -43,7 +44,7 @@ export function addCallPieces(calls: ChatCalls, pieces: readonly unknown[], serv
     const call = known ?? createChatCall(calls);
     if (piece.index !== undefined) calls.byIndex.set(piece.index, call);
     calls.last = call;
-    updatedCalls.add(call);
+    updatedCalls?.add(call);
     // Id and name may arrive late or in separate pieces.
     const hasNewHead =
       !known || (!call.id && piece.id) || (!call.name && piece.name) || piece.extra !== undefined;
@@ -100,7 +101,7 @@ function createChatCall({ all }: ChatCalls): ChatCall {
 function findContinuedCall(
   calls: ChatCalls,
   piece: CallPiece,
-  updatedCalls: ReadonlySet<ChatCall>,
+  updatedCalls: ReadonlySet<ChatCall> | undefined,
 ): ChatCall | undefined {
   const { index, id, name } = piece;
   if (index !== undefined) {
@@ -117,7 +118,7 @@ function findContinuedCall(
   }
   const named = id === "" ? undefined : calls.all.findLast((call) => call.id === id);
   const known = named ?? calls.last;
-  if (!known || (name !== "" && updatedCalls.has(known))) return undefined;
+  if (!known || (name !== "" && updatedCalls?.has(known))) return undefined;
   if (!named && id !== "") return known.id === "" && known.text === "" && name === "" ? known : undefined;
   return startsAnotherCall(known, piece) ? undefined : known;
 }

@@ -1,6 +1,7 @@
 import { AgentError } from "../../errors.ts";
 import { isRecord } from "../../json.ts";
 import type { Chunk, StopReason } from "../../model.ts";
+import { createEventShapes } from "../event-shapes.ts";
 import { readLogprobs } from "../logprobs.ts";
 import { createStreamIdentity, type StreamIdentity } from "../stream-identity.ts";
 import { createFinish, tagData, toList, type WireEvent, type WireReader } from "../wire.ts";
@@ -54,9 +55,30 @@ const stopReasons: Readonly<Record<string, StopReason>> = {
 /** Finish reasons that report a failure. */
 const failureReasons = ["error", "network_error", "insufficient_system_resource"];
 
+/** Fields that differ between the events of a stream. */
+const shapes = createEventShapes([
+  "id",
+  "created",
+  "choices.*.index",
+  "choices.*.delta.content",
+  "choices.*.delta.reasoning_content",
+  "choices.*.delta.reasoning",
+  "choices.*.delta.tool_calls.*.index",
+  "choices.*.delta.tool_calls.*.function.arguments",
+  "obfuscation",
+]);
+
 export function createChatReader(name: string, quirks: ChatQuirks): WireReader {
   const state = createChatState(name, quirks, true);
-  return { read: (event) => readChatEvent(state, event) };
+  return {
+    read: (event) => readChatEvent(state, event),
+    repeated: {
+      shapes,
+      read(value, _event, chunks) {
+        if (!state.isEnded) readChunk(state, value, chunks);
+      },
+    },
+  };
 }
 
 /** Converts a non-streamed response. */
@@ -70,7 +92,7 @@ export function parseChatAnswer(body: unknown, name: string, quirks: ChatQuirks)
   // Each entry is a complete call, whatever its id.
   const tool_calls = given.filter(isRecord).map((call, index) => ({ ...call, index }));
   const whole = { ...choice, index: 0, delta: { ...message, tool_calls } };
-  const chunks = readChunk(state, { ...body, choices: isRecord(first) ? [whole] : [] });
+  const chunks = readChunk(state, { ...body, choices: isRecord(first) ? [whole] : [] }, []);
   return [...chunks, ...finishAnswer(state)];
 }
 
@@ -104,14 +126,14 @@ function readChatEvent(state: ChatReaderState, { event, data }: WireEvent): Chun
   }
   if (event === "error") throw toChatError(isRecord(parsed) ? (parsed.error ?? parsed) : parsed);
   if (!isRecord(parsed)) throw new AgentError("bad_chunk", "A stream event is not an object.");
-  return readChunk(state, parsed);
+  return readChunk(state, parsed, []);
 }
 
-function readChunk(state: ChatReaderState, chunk: Fields): Chunk[] {
+function readChunk(state: ChatReaderState, chunk: Fields, chunks: Chunk[]): Chunk[] {
   const { choices } = chunk;
   if (chunk.error !== undefined && chunk.error !== null) throw toChatError(chunk.error);
   if (chunk.object === "error" || chunk.type === "error") throw toChatError(chunk);
-  const chunks: Chunk[] = [];
+  const { length: countBefore } = chunks;
   let first: Fields | undefined;
   for (const choice of Array.isArray(choices) ? choices : []) {
     // Other choices are alternative answers.
@@ -122,7 +144,7 @@ function readChunk(state: ChatReaderState, chunk: Fields): Chunk[] {
       chunks.push(...readLogprobs(choice.logprobs.content), ...readLogprobs(choice.logprobs.refusal));
     readFinishReason(state, choice.finish_reason);
   }
-  state.identity.check(chunk.id, chunks.length > 0 || hasFinishReason(first));
+  state.identity.check(chunk.id, chunks.length > countBefore || hasFinishReason(first));
   const usage = findChatUsage(chunk, first);
   if (usage) chunks.push({ type: "usage", usage });
   if (state.reason !== undefined && !state.quirks.needsDone) emitFinish(state, chunks);

@@ -2,6 +2,7 @@ import { AgentError } from "../../errors.ts";
 import type { HostedToolSpec } from "../../hosted/hosted-tool.ts";
 import { isRecord, type Json } from "../../json.ts";
 import type { Chunk, StopReason } from "../../model.ts";
+import { createEventShapes } from "../event-shapes.ts";
 import { createInconsistencyError } from "../stream-identity.ts";
 import { createFinish, tagData, toList, type WireEvent, type WireReader } from "../wire.ts";
 import { findClientCall } from "./client-calls.ts";
@@ -53,17 +54,42 @@ const createResponsesState = (hosted: HostedTools): ResponsesReaderState => ({
   isEnded: false,
 });
 
+/** Fields that differ between the events of a stream. */
+const shapes = createEventShapes([
+  "sequence_number",
+  "item_id",
+  "output_index",
+  "content_index",
+  "summary_index",
+  "delta",
+  "obfuscation",
+]);
+
 export function createResponsesReader(hosted: HostedTools = []): WireReader {
   const state = createResponsesState(hosted);
   return {
     read({ event, data }: WireEvent): readonly Chunk[] {
       if (state.isEnded || data.trim() === "[DONE]") return [];
-      const parsed = parseResponsesEvent(data);
-      const type = typeof parsed.type === "string" ? parsed.type : event;
-      state.sequence.check(parsed.sequence_number);
-      return readResponsesEvent(state, type, parsed);
+      return readNumberedEvent(state, event, parseResponsesEvent(data));
+    },
+    repeated: {
+      shapes,
+      read(value, event, chunks) {
+        if (state.isEnded) return;
+        for (const chunk of readNumberedEvent(state, event, value)) chunks.push(chunk);
+      },
     },
   };
+}
+
+function readNumberedEvent(
+  state: ResponsesReaderState,
+  event: string | undefined,
+  parsed: Item,
+): readonly Chunk[] {
+  const type = typeof parsed.type === "string" ? parsed.type : event;
+  state.sequence.check(parsed.sequence_number);
+  return readResponsesEvent(state, type, parsed);
 }
 
 export function parseResponse(body: unknown, hosted: HostedTools = []): readonly Chunk[] {
@@ -94,7 +120,9 @@ function readResponsesEvent(
       return [];
     case "response.output_text.delta": {
       const slot = getSlot(state.slots, event);
-      return [...emitText(slot, getDelta(event)), ...emitLogprobs(slot, toList(event.logprobs))];
+      const chunks = emitText(slot, getDelta(event));
+      const logprobs = toList(event.logprobs);
+      return logprobs.length === 0 ? chunks : [...chunks, ...emitLogprobs(slot, logprobs)];
     }
     case "response.function_call_arguments.delta":
       return emitArguments(getSlot(state.slots, event), getDelta(event));
