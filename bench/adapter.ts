@@ -1,3 +1,4 @@
+import type { ZodType } from "zod";
 import type { WireName } from "./model/wires.ts";
 
 /** The interface of a measured framework, implemented in its idiomatic way. */
@@ -31,6 +32,8 @@ export type BenchTool = {
     readonly required: readonly ["key", "note"];
     readonly additionalProperties: false;
   };
+  /** The same as a zod schema, in works that measure one. */
+  readonly zodParameters?: ZodType<{ readonly key: string; readonly note: string }>;
   execute(input: { readonly key: string; readonly note: string }): string;
 };
 

@@ -44,7 +44,7 @@ export async function measureCell(order: CellOrder): Promise<Cell> {
     baseUrl: wire === "chat" || wire === "responses" ? `${root}/v1` : root,
     wire,
     maxTurns: work.script.toolTurns + 5,
-    tool: createCountingTool(work.script, counter),
+    tool: { ...createCountingTool(work.script, counter), ...(work.hasZodTool && (await createZodParameters())) },
   });
   const bench: Bench = {
     work,
@@ -87,6 +87,11 @@ function createCountingTool({ toolTurns, fragments }: Script, counter: { calls: 
       return formatResult(key);
     },
   };
+}
+
+async function createZodParameters(): Promise<Pick<BenchTool, "zodParameters">> {
+  const { z } = await import("zod");
+  return { zodParameters: z.strictObject({ key: z.string(), note: z.string() }) };
 }
 
 const fetchRequestCount = async (origin: string): Promise<number> =>

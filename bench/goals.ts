@@ -28,6 +28,7 @@ export const goals: readonly Goal[] = [
     measure: (results) => computeGrowth(results, "capstan")?.middle,
   },
   createRatioGoal("1,000 runs with a tool", "concurrent-1000", 1.5),
+  createRatioGoal("1,000 runs of 5 turns with 2 calls, zod", "zod-1000", 2),
   {
     title: "live memory, KB per run in flight",
     limit: 50,

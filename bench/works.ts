@@ -10,9 +10,18 @@ export type Work = {
   /** Figures are divided by `perRun`, the number of units in a run. */
   readonly unit: string;
   readonly perRun: number;
+  /** Whether the tool has a zod schema. Default: JSON Schema. */
+  readonly hasZodTool?: boolean;
 };
 
-export type WorkName = `turns-${number}` | `concurrent-${number}` | "burst" | "paced" | "calls" | "memory";
+export type WorkName =
+  | `turns-${number}`
+  | `concurrent-${number}`
+  | `zod-${number}`
+  | "burst"
+  | "paced"
+  | "calls"
+  | "memory";
 
 const defaultScript: Script = {
   toolTurns: 0,
@@ -71,6 +80,15 @@ export const works: readonly Work[] = [
       perRun: 1,
     }),
   ),
+  {
+    name: "zod-1000",
+    title: "1000 runs of 5 turns with 2 calls, zod schema, at once",
+    script: { ...defaultScript, toolTurns: 5, callsPerTurn: 2 },
+    together: 1000,
+    unit: "µs per run",
+    perRun: 1,
+    hasZodTool: true,
+  },
   {
     name: "memory",
     title: "live memory of a run in flight",

@@ -8,8 +8,11 @@ import { type Adapter, apiKey, instructions, modelName, type Target } from "../.
 export const adapter: Adapter = {
   wires: ["chat", "responses", "anthropic", "gemini"],
   connect(target) {
-    const { name, description, parameters, execute } = target.tool;
-    const tool = defineTool({ name, description, input: parameters, effects: "none", execute });
+    const { name, description, parameters, zodParameters, execute } = target.tool;
+    const about = { name, description, effects: "none" } as const;
+    const tool = zodParameters
+      ? defineTool({ ...about, input: zodParameters, execute })
+      : defineTool({ ...about, input: parameters, execute });
     const agent = defineAgent({
       name: "bench",
       instructions,

@@ -47,8 +47,9 @@ export function createSseReader(wire: Wire, hosted?: readonly HostedToolSpec[]):
   };
 }
 
-/** Learning a shape costs what some events that are read by their shape save. A stream that repeats none learns few. */
-const learningCost = 4;
+/** A stream learns its first shape from its eighth event, then one every 16 events: learning costs more than parsing. */
+const eventsPerShape = 16;
+const firstLearned = 8;
 
 /** Reads events of a known shape in place. Feeds the others to the parser, and learns their shapes. */
 function createShapedFeed(
@@ -59,7 +60,7 @@ function createShapedFeed(
   // False at the beginning, where a byte order mark may stand, and within an event that was split.
   let isBetweenEvents = false;
   let separator: string | undefined;
-  let credit = 8 * learningCost;
+  let eventsSinceLearning = eventsPerShape - firstLearned;
   return (text) => {
     // With another separator than this one, every event is parsed.
     separator ??= text.includes("\r\n") ? "\r\n\r\n" : text.includes("\n") ? "\n\n" : undefined;
@@ -68,16 +69,17 @@ function createShapedFeed(
       if (shaped) {
         onEvent(shaped);
         at = shaped.end;
-        credit += 1;
+        eventsSinceLearning += 1;
         continue;
       }
       const separatorAt = separator === undefined ? -1 : text.indexOf(separator, at);
       const end = separatorAt < 0 ? text.length : separatorAt + (separator?.length ?? 0);
       const part = text.slice(at, end);
       parser.feed(part);
-      if (isBetweenEvents && separatorAt >= 0 && credit >= learningCost) {
+      eventsSinceLearning += 1;
+      if (isBetweenEvents && separatorAt >= 0 && eventsSinceLearning >= eventsPerShape) {
         shapes.learn(part);
-        credit -= learningCost;
+        eventsSinceLearning = 0;
       }
       isBetweenEvents = separatorAt >= 0;
       at = end;
