@@ -26,13 +26,17 @@ export function getEntries({ exports }: Manifest): { [name: string]: string } {
   return Object.fromEntries(entries);
 }
 
-/** What every run of `capstan` loads, in few files: each costs more to load than its content. The first match counts. */
+/** What every run of `capstan`, and every model client, loads, in few files: each costs more to load than its content. The first match counts. */
 const commonChunks = [
   {
     name: "vocabulary",
     test: /capstan\/src\/(?:(?!index\.ts)[\w-]+\.ts|(?:approvals|hosted|schema|settings)\/|models\/(?:environment|providers)\.ts)/,
   },
   { name: "state", test: /capstan\/src\/state\// },
+  {
+    name: "model-client",
+    test: /capstan\/src\/models\/(?:(?:circuit|describe-request|event-pattern|event-shapes|http-failure|http-model|locate-fields|model-table|post|pricing|special-tokens|stream-identity|stream-reader|wire|wire-media)|embeddings\/embedding-model)\.ts/,
+  },
   { name: "stores", test: /capstan\/src\/stores\/[\w-]+\.ts/ },
   {
     name: "core",
