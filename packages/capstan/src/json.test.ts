@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { isRecord, type Json, toCanonicalJson } from "./json.ts";
+import { cloneJson, isRecord, type Json, toCanonicalJson } from "./json.ts";
 
 /** Normalizes -0, which JSON does not have. */
 const json = fc.jsonValue({ maxDepth: 4 }).map((value) => JSON.parse(JSON.stringify(value)) as Json);
@@ -94,5 +94,25 @@ describe("isRecord", () => {
     [() => 1, false],
   ])("of %o is %s", (value, expected) => {
     expect(isRecord(value)).toBe(expected);
+  });
+});
+
+describe("cloneJson", () => {
+  it("copies any JSON as structuredClone does", () => {
+    fc.assert(
+      fc.property(fc.json(), (text) => {
+        const value: unknown = JSON.parse(text);
+        expect(cloneJson(value)).toEqual(structuredClone(value));
+      }),
+    );
+  });
+
+  it("shares no object with the original, and keeps __proto__ as a field", () => {
+    const value = JSON.parse('{"list":[{"a":1}],"__proto__":{"admin":true}}');
+    const copy = cloneJson(value);
+    copy.list[0].a = 2;
+    expect(value.list).toEqual([{ a: 1 }]);
+    expect(JSON.stringify(copy)).toBe('{"list":[{"a":2}],"__proto__":{"admin":true}}');
+    expect(copy.admin).toBeUndefined();
   });
 });

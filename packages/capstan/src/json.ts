@@ -48,6 +48,21 @@ export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
+/** Copies a JSON value, at a fraction of the cost of `structuredClone`. */
+export function cloneJson<Value>(value: Value): Value;
+export function cloneJson(value: unknown): unknown {
+  if (typeof value !== "object" || value === null) return value;
+  if (Array.isArray(value)) return value.map((item) => cloneJson(item));
+  const copy: Record<string, unknown> = {};
+  for (const [key, member] of Object.entries(value)) {
+    if (key !== "__proto__") copy[key] = cloneJson(member);
+    else Object.defineProperty(copy, key, { value: cloneJson(member), ...dataProperty });
+  }
+  return copy;
+}
+
+const dataProperty = { configurable: true, enumerable: true, writable: true };
+
 const chunkSize = 0x8000;
 
 /** The form of bytes in JSON. */

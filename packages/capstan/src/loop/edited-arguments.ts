@@ -2,7 +2,7 @@ import type { CallCheck } from "../approvals/call-check.ts";
 import { AgentError } from "../errors.ts";
 import type { FactBody } from "../event.ts";
 import type { CallPart } from "../history.ts";
-import { isRecord, type Json } from "../json.ts";
+import { cloneJson, isRecord, type Json } from "../json.ts";
 import { type CheckContext, checkEditedCall } from "../perform/check-calls.ts";
 import { computeDigest } from "../perform/digest.ts";
 import { findTool } from "../prompt/builtin-tools.ts";
@@ -21,7 +21,7 @@ export async function validateEdit(
   const validation: Validation = !tool
     ? { valid: false, issues: ["the tool no longer exists"] }
     : isRecord(input)
-      ? await tool.schema.validate(structuredClone(input))
+      ? await tool.schema.validate(cloneJson(input))
       : { valid: false, issues: ["must be an object"] };
   if (validation.valid) return;
   const issues = validation.issues.slice(0, 10).join("; ");

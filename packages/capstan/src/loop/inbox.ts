@@ -34,7 +34,8 @@ type QueueEntry = { readonly message: QueuedMessage; readonly onRejected?: (() =
 
 export function createInbox(): Inbox {
   let queue: QueueEntry[] = [];
-  let notEmpty = Promise.withResolvers<void>();
+  /** Created when it is waited for. */
+  let notEmpty: PromiseWithResolvers<void> | undefined;
   let isClosed = false;
   return {
     put(message, onRejected) {
@@ -43,7 +44,7 @@ export function createInbox(): Inbox {
       // A message that was queued when the run was released is delivered again by the store.
       const isQueued = message.key !== undefined && queue.some((entry) => entry.message.key === message.key);
       if (!isQueued) queue.push({ message, onRejected });
-      notEmpty.resolve();
+      notEmpty?.resolve();
     },
     async take(context) {
       const { done } = context.run;
@@ -51,7 +52,7 @@ export function createInbox(): Inbox {
       const retryIndex = done ? queue.findIndex(({ message }) => message.type === "retry") : -1;
       const entries = retryIndex === -1 ? queue : queue.slice(0, retryIndex + 1);
       queue = queue.slice(entries.length);
-      if (queue.length === 0) notEmpty = Promise.withResolvers();
+      if (queue.length === 0) notEmpty = undefined;
       const facts: FactBody[] = [];
       const problems: unknown[] = [];
       const keys: string[] = [];
@@ -80,7 +81,11 @@ export function createInbox(): Inbox {
       return { facts, problems, keys };
     },
     isEmpty: () => queue.length === 0,
-    whenNotEmpty: () => notEmpty.promise,
+    whenNotEmpty() {
+      if (queue.length > 0) return Promise.resolve();
+      notEmpty ??= Promise.withResolvers();
+      return notEmpty.promise;
+    },
     close() {
       isClosed = true;
     },

@@ -156,8 +156,9 @@ function addElapsedTime(pushed: readonly PushedFacts[], lastTime: Time): readonl
     const elapsedMs = time.monotonic - previous.monotonic;
     const driftMs = time.at - previous.at - elapsedMs;
     previous = time;
+    if (Math.abs(driftMs) <= maxDriftMs) return facts;
     const [first, ...others] = facts;
-    return first && Math.abs(driftMs) > maxDriftMs ? [{ ...first, elapsedMs }, ...others] : facts;
+    return first ? [{ ...first, elapsedMs }, ...others] : facts;
   });
 }
 

@@ -3,10 +3,13 @@ import {
   type Effect,
   type Engine,
   findFailure,
+  type ModelEffect,
   type ModelRetryPlan,
   type NoteEffect,
   type ShortenEffect,
   type Step,
+  type SummaryEffect,
+  type ToolEffect,
   toIntent,
 } from "../effect.ts";
 import { AgentError, type ErrorData, isOutage } from "../errors.ts";
@@ -19,6 +22,8 @@ import { addUsage } from "../state/state.ts";
 export function direct(step: Step, signal: AbortSignal): Engine {
   return {
     async all(effects) {
+      const [first, second] = effects;
+      if (first && !second) return void (await step(first, signal));
       // Wait for all: no effect may be in flight when the next decision is made.
       const outcomes = await Promise.allSettled(effects.map((effect) => step(effect, signal)));
       for (const outcome of outcomes) if (outcome.status === "rejected") throw outcome.reason;
@@ -30,8 +35,7 @@ export function direct(step: Step, signal: AbortSignal): Engine {
 export function withConcurrencyLimit(step: Step, limit: number): Step {
   let running = 0;
   const queue: (() => void)[] = [];
-  return async (effect, signal) => {
-    if (effect.type !== "tool") return step(effect, signal);
+  const performLimited: Step = async (effect, signal) => {
     if (running < limit) running += 1;
     else await new Promise<void>((start) => queue.push(start));
     try {
@@ -42,6 +46,7 @@ export function withConcurrencyLimit(step: Step, limit: number): Step {
       else running -= 1;
     }
   };
+  return (effect, signal) => (effect.type === "tool" ? performLimited : step)(effect, signal);
 }
 
 /** Resolves when the facts are stored. */
@@ -66,11 +71,11 @@ function isLocal(effect: Effect): effect is NoteEffect | ShortenEffect {
   return effect.type === "note" || effect.type === "shorten";
 }
 
+type LimitedEffect = Exclude<Effect, NoteEffect | ShortenEffect>;
+
 /** Aborts an effect after one of its two time limits. The facts it returns after the abort still count. */
 export function withTimeout(step: Step, clock: Clock, limit: "timeoutMs" | "deadlineMs"): Step {
-  return async (effect, signal) => {
-    // `unlimited` is stored as the largest integer: no timer then.
-    if (isLocal(effect) || effect[limit] === Number.MAX_SAFE_INTEGER) return step(effect, signal);
+  const performWithin = async (effect: LimitedEffect, signal: AbortSignal) => {
     const deadline = new AbortController();
     const forward = () => deadline.abort(signal.reason);
     if (signal.aborted) forward();
@@ -87,14 +92,18 @@ export function withTimeout(step: Step, clock: Clock, limit: "timeoutMs" | "dead
       signal.removeEventListener("abort", forward);
     }
   };
+  // `unlimited` is stored as the largest integer: no timer then.
+  return (effect, signal) =>
+    isLocal(effect) || effect[limit] === Number.MAX_SAFE_INTEGER
+      ? step(effect, signal)
+      : performWithin(effect, signal);
 }
 
 type RetryOptions = { readonly clock: Clock; emit(delta: DeltaBody): void };
 
 /** Retries a tool call that failed with a retryable error, as its `retry` settings say. */
 export function withRetry(step: Step, { clock, emit }: RetryOptions): Step {
-  return async (effect, signal) => {
-    if (effect.type !== "tool") return step(effect, signal);
+  const performTool = async (effect: ToolEffect, signal: AbortSignal) => {
     for (let attempt = 1; ; attempt++) {
       const facts = await step(effect, signal);
       const failure = findFailure(facts);
@@ -111,6 +120,7 @@ export function withRetry(step: Step, { clock, emit }: RetryOptions): Step {
       if (signal.aborted) return countAttempts(facts, attempt);
     }
   };
+  return (effect, signal) => (effect.type === "tool" ? performTool(effect, signal) : step(effect, signal));
 }
 
 /** The wait after attempt `attempt`: `baseMs` times the attempt, or doubled each time; `chance` is 0 to 1. */
@@ -145,8 +155,7 @@ const minSuspensionMs = 5_000;
  */
 export function withModelRetry(step: Step, options: ModelRetryOptions): Step {
   const { clock, canSuspend, emit } = options;
-  return async (effect, signal) => {
-    if (effect.type !== "model" && effect.type !== "summary") return step(effect, signal);
+  const performModelCall = async (effect: ModelEffect | SummaryEffect, signal: AbortSignal) => {
     const { retry } = effect;
     let failingSince: number | undefined;
     let spent: Usage | undefined;
@@ -170,6 +179,10 @@ export function withModelRetry(step: Step, options: ModelRetryOptions): Step {
       if (signal.aborted) return countAttempts(facts, attempt);
     }
   };
+  return (effect, signal) =>
+    effect.type === "model" || effect.type === "summary"
+      ? performModelCall(effect, signal)
+      : step(effect, signal);
 }
 
 /** Adds the usage of the attempts before this one: the provider billed them too. */

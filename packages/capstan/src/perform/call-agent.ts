@@ -49,7 +49,7 @@ export async function callAgent(
     const message = `"${name}" is an agent, and there is no run to nest it in.`;
     return createFailedOutcome({ ...toErrorData("tool_failed", message), retryable: false });
   }
-  if (io.state.run && [...listAncestors(io.state.run)].length >= maxDepth) {
+  if (io.state.run && listAncestors(io.state.run).length >= maxDepth) {
     const message = `Agents are already nested ${maxDepth} deep, so "${name}" was not called. Answer without it.`;
     return createFailedOutcome({ ...toErrorData("tool_failed", message), retryable: false });
   }

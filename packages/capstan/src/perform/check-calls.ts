@@ -5,6 +5,7 @@ import { suggestName } from "../definition.ts";
 import { describeThrown, type ErrorData, toErrorData, truncateMessage } from "../errors.ts";
 import type { FactBody } from "../event.ts";
 import type { AssistantPart, CallPart } from "../history.ts";
+import { cloneJson } from "../json.ts";
 import { defaultPolicy } from "../policy.ts";
 import { findTool } from "../prompt/builtin-tools.ts";
 import { splitTools } from "../prompt/search-tools.ts";
@@ -236,7 +237,7 @@ export async function validateInput(
   }
   try {
     // A copy, so that a tool that changes its input does not change the stored call.
-    const result = await tool.schema.validate(structuredClone(input));
+    const result = await tool.schema.validate(cloneJson(input));
     return result.valid ? { value: result.value } : reject(result.issues.slice(0, 10).join("; "));
   } catch (thrown) {
     return { error: describeThrown(thrown, "tool_failed") };

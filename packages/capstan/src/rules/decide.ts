@@ -55,8 +55,9 @@ export function decide(agents: Agents, state: State): Decision {
   if (!run) throw new AgentError("unknown_run", `The session "${state.sessionId}" has no run to continue.`);
   const agent = agents.get(run.agent);
   if (!agent) return decideWithoutAgent(agents, run);
+  const context = { agent, state, run };
   for (const rule of rules) {
-    const decision = rule({ agent, state, run });
+    const decision = rule(context);
     if (decision) return settleOpenHandoffs(run, decision);
   }
   throw new AgentError(

@@ -34,18 +34,26 @@ export type BackgroundOptions = {
 
 export function createBackgroundRuns({ state, signal, execute, endRun }: BackgroundOptions): BackgroundRuns {
   const executions = new Map<string, Execution>();
-  const released = new AbortController();
-  let changed = Promise.withResolvers<void>();
+  // Created with the first execution, because few runs have any.
+  let released: AbortController | undefined;
+  let isReleased = false;
+  let changed: PromiseWithResolvers<void> | undefined;
   let failure: { readonly error: unknown } | undefined;
   let isEnding = false;
 
   function notify(): void {
-    changed.resolve();
-    changed = Promise.withResolvers();
+    changed?.resolve();
+    changed = undefined;
+  }
+
+  function whenNotified(): Promise<void> {
+    changed ??= Promise.withResolvers();
+    return changed.promise;
   }
 
   function start(callId: string): void {
     const controller = new AbortController();
+    released ??= new AbortController();
     const signals = { signal: AbortSignal.any([signal, controller.signal]), released: released.signal };
     const finished = execute(callId, signals)
       .catch((error) => {
@@ -60,7 +68,7 @@ export function createBackgroundRuns({ state, signal, execute, endRun }: Backgro
   }
 
   function update(): void {
-    if (!state.run || failure || isEnding || released.signal.aborted) return;
+    if (!state.run || failure || isEnding || isReleased) return;
     const { maxConcurrency } = state.run.policy;
     for (const work of listBackground(state.run)) {
       const { cancelReason } = work.run;
@@ -79,7 +87,7 @@ export function createBackgroundRuns({ state, signal, execute, endRun }: Backgro
     whenChanged() {
       update();
       if (failure) return Promise.reject(failure.error);
-      return executions.size > 0 ? changed.promise.then(throwFailure) : undefined;
+      return executions.size > 0 ? whenNotified().then(throwFailure) : undefined;
     },
     async wait(callIds, waitSignal, interruption) {
       let isInterrupted = false;
@@ -91,7 +99,7 @@ export function createBackgroundRuns({ state, signal, execute, endRun }: Backgro
         return works.some((work) => callIds.includes(work.callId) && canProceed(work));
       };
       while (isWorking() && !isInterrupted && !failure && !waitSignal.aborted) {
-        const either = Promise.race([changed.promise, message]);
+        const either = Promise.race([whenNotified(), message]);
         await rejectOnAbort(either, waitSignal).catch(() => undefined);
       }
     },
@@ -104,7 +112,8 @@ export function createBackgroundRuns({ state, signal, execute, endRun }: Backgro
       isEnding = false;
     },
     async release() {
-      released.abort();
+      isReleased = true;
+      released?.abort();
       await settle();
     },
   };

@@ -114,7 +114,7 @@ export function openRun(options: OpenRunOptions): Run {
   const pendingDecisions: PendingDecisions = new Map();
   let stream: EventStream;
   let session: OpenSession | undefined;
-  let controller = new AbortController();
+  let controller: AbortController;
   let previous: Promise<unknown> = Promise.resolve();
   let segment = startSegment();
 

@@ -139,7 +139,7 @@ function buildReservation(
   effect: Effect,
   { run, state, agent }: Omit<ReservationSource, "agent"> & Pick<Spender, "agent">,
 ): Reservation {
-  const runs = [...listAncestors(run)];
+  const runs = listAncestors(run);
   if (effect.type === "tool") {
     const isUncounted = () => run.currentTurn?.calls.get(effect.callId)?.attempt === 0;
     return { runs, tokens: 0, cost: 0, isUncounted };

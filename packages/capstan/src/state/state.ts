@@ -332,8 +332,10 @@ export function computeElapsedMs(run: RunState): number {
 }
 
 /** The run and its ancestors, from the inside out. */
-export function* listAncestors(run: RunState): Generator<RunState> {
-  for (let next: RunState | undefined = run; next; next = next.parent?.state.run) yield next;
+export function listAncestors(run: RunState): readonly RunState[] {
+  const runs = [run];
+  for (let next = run.parent?.state.run; next; next = next.parent?.state.run) runs.push(next);
+  return runs;
 }
 
 /** The run made progress, or was released: earlier crashes no longer count against it. */
