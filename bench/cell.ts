@@ -44,7 +44,10 @@ export async function measureCell(order: CellOrder): Promise<Cell> {
     baseUrl: wire === "chat" || wire === "responses" ? `${root}/v1` : root,
     wire,
     maxTurns: work.script.toolTurns + 5,
-    tool: { ...createCountingTool(work.script, counter), ...(work.hasZodTool && (await createZodParameters())) },
+    tool: {
+      ...createCountingTool(work.script, counter),
+      ...(work.hasZodTool && (await createZodParameters())),
+    },
   });
   const bench: Bench = {
     work,

@@ -24,12 +24,11 @@ import {
   buildParts,
   createMessageBuilder,
   emitRestart,
-  findReportedUsage,
   type MessageBuilder,
   readModelStream,
-  resolveUsage,
 } from "./message-builder.ts";
 import { createRequestReport } from "./report-request.ts";
+import { findReportedUsage, resolveUsage } from "./resolve-usage.ts";
 import { toJson } from "./to-json.ts";
 
 /** One model call: the effect, the model, and the message built so far. */

@@ -6,13 +6,9 @@ import type { FactBody } from "../event.ts";
 import { type Entry, getAnswerText, getCalls, toPlainText } from "../history.ts";
 import { findAnswerProblem, type ModelRequest } from "../model.ts";
 import type { Io } from "./io.ts";
-import {
-  createMessageBuilder,
-  type MessageBuilder,
-  readModelStream,
-  resolveUsage,
-} from "./message-builder.ts";
+import { createMessageBuilder, type MessageBuilder, readModelStream } from "./message-builder.ts";
 import { createRequestReport } from "./report-request.ts";
+import { resolveUsage } from "./resolve-usage.ts";
 import { truncateText } from "./truncate-text.ts";
 
 /** Asks a model, without tools, to summarize the older part of the history. Emits no deltas. */

@@ -7,8 +7,9 @@ import { getCalls, getText, toPlainText } from "../history.ts";
 import type { ModelRequest } from "../model.ts";
 import type { TurnState } from "../state/state.ts";
 import type { Io } from "./io.ts";
-import { createMessageBuilder, readModelStream, resolveUsage } from "./message-builder.ts";
+import { createMessageBuilder, readModelStream } from "./message-builder.ts";
 import { createRequestReport } from "./report-request.ts";
+import { resolveUsage } from "./resolve-usage.ts";
 import { readSummary } from "./summarize-history.ts";
 
 const maxTextLength = 500;

@@ -37,18 +37,13 @@ export function createBackgroundRuns({ state, signal, execute, endRun }: Backgro
   // Created with the first execution, because few runs have any.
   let released: AbortController | undefined;
   let isReleased = false;
-  let changed: PromiseWithResolvers<void> | undefined;
+  let changed = Promise.withResolvers<void>();
   let failure: { readonly error: unknown } | undefined;
   let isEnding = false;
 
   function notify(): void {
-    changed?.resolve();
-    changed = undefined;
-  }
-
-  function whenNotified(): Promise<void> {
-    changed ??= Promise.withResolvers();
-    return changed.promise;
+    changed.resolve();
+    changed = Promise.withResolvers();
   }
 
   function start(callId: string): void {
@@ -87,7 +82,7 @@ export function createBackgroundRuns({ state, signal, execute, endRun }: Backgro
     whenChanged() {
       update();
       if (failure) return Promise.reject(failure.error);
-      return executions.size > 0 ? whenNotified().then(throwFailure) : undefined;
+      return executions.size > 0 ? changed.promise.then(throwFailure) : undefined;
     },
     async wait(callIds, waitSignal, interruption) {
       let isInterrupted = false;
@@ -99,7 +94,7 @@ export function createBackgroundRuns({ state, signal, execute, endRun }: Backgro
         return works.some((work) => callIds.includes(work.callId) && canProceed(work));
       };
       while (isWorking() && !isInterrupted && !failure && !waitSignal.aborted) {
-        const either = Promise.race([whenNotified(), message]);
+        const either = Promise.race([changed.promise, message]);
         await rejectOnAbort(either, waitSignal).catch(() => undefined);
       }
     },

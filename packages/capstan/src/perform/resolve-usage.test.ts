@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import type { Usage } from "../model.ts";
 import { createState } from "../state/state.ts";
-import { createMessageBuilder, resolveUsage } from "./message-builder.ts";
+import { createMessageBuilder } from "./message-builder.ts";
+import { resolveUsage } from "./resolve-usage.ts";
 
 /** A message of `size` characters that came with this usage, after a history of two entries. */
 function resolveTestUsage(usage: Usage | undefined, size = 0) {
