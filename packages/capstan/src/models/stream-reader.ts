@@ -47,6 +47,8 @@ export function createSseReader(wire: Wire, hosted?: readonly HostedToolSpec[]):
   };
 }
 
+/** In a shorter stream, few events are repeated: the parser reads it at once. */
+const minShapedLength = 8_000;
 /** A stream learns its first shape from its eighth event, then one every 16 events: learning costs more than parsing. */
 const eventsPerShape = 16;
 const firstLearned = 8;
@@ -60,10 +62,17 @@ function createShapedFeed(
   // False at the beginning, where a byte order mark may stand, and within an event that was split.
   let isBetweenEvents = false;
   let separator: string | undefined;
+  let length = 0;
   let eventsSinceLearning = eventsPerShape - firstLearned;
   return (text) => {
     // With another separator than this one, every event is parsed.
     separator ??= text.includes("\r\n") ? "\r\n\r\n" : text.includes("\n") ? "\n\n" : undefined;
+    length += text.length;
+    if (length < minShapedLength) {
+      parser.feed(text);
+      isBetweenEvents = separator !== undefined && text.endsWith(separator);
+      return;
+    }
     for (let at = 0; at < text.length; ) {
       const shaped = isBetweenEvents ? shapes.read(text, at) : undefined;
       if (shaped) {
