@@ -158,6 +158,21 @@ export type StoredRecord = {
   readonly updatedAt: number;
 };
 
+/** Restricts a listing of records. */
+export type RecordFilter = {
+  /** Only the records with these ids. */
+  readonly ids?: readonly string[];
+  /** Only records whose id has this scope: the part before the first `~`, as in the id of a session. */
+  readonly scope?: string;
+  /**
+   * Only records whose body has a number `dueAt` from 0 of at most this, the earliest first. With a `limit`, the cost depends on
+   * the limit alone, and not on the number of records.
+   */
+  readonly dueUntil?: number;
+  /** The maximum number of records. */
+  readonly limit?: number;
+};
+
 /**
  * Small versioned records. A kind has at most 100 characters, an id 200, a body 1,000,000 bytes as JSON; larger values
  * reject with `invalid_input`. Returned records are copies that the caller may modify.
@@ -165,8 +180,8 @@ export type StoredRecord = {
 export interface Records {
   /** Returns the newest version. */
   getRecord(kind: string, id: string): Promise<StoredRecord | undefined>;
-  /** Returns the newest version of every record of a kind, or of those with these ids, ordered by id. */
-  listRecords(kind: string, ids?: readonly string[]): Promise<readonly StoredRecord[]>;
+  /** Returns the newest version of every record of a kind, ordered by id. */
+  listRecords(kind: string, filter?: RecordFilter): Promise<readonly StoredRecord[]>;
   /** Returns all versions, oldest first; empty after the record was removed. */
   listRecordVersions(kind: string, id: string): Promise<readonly StoredRecord[]>;
   /**

@@ -1,8 +1,11 @@
 import type { Records, StoredRecord } from "../store.ts";
-import { assertVersion, compareById, serializeRecord } from "./store-rules.ts";
+import { assertVersion, filterRecords, findDueTime, serializeRecord } from "./store-rules.ts";
 
-/** A version with its body as JSON, so that callers cannot modify it. */
-type StoredVersion = Omit<StoredRecord, "body"> & { readonly json: string };
+/** A version with its body as JSON, so that callers cannot modify it, and when it is due. */
+type StoredVersion = Omit<StoredRecord, "body"> & {
+  readonly json: string;
+  readonly dueAt?: number | undefined;
+};
 /** `last` is the last version number. A removal takes one too, so that numbers are never reused. */
 type RecordVersions = { readonly versions: StoredVersion[]; last: number };
 
@@ -26,13 +29,17 @@ export function createMemoryRecords(now: () => number): Records {
     async getRecord(kind, id) {
       return toStoredRecord(findVersions(kind, id)?.versions.at(-1));
     },
-    async listRecords(kind, ids) {
-      const chosen = ids && new Set(ids);
-      return [...(kinds.get(kind)?.values() ?? [])]
-        .map(({ versions }) => toStoredRecord(versions.at(-1)))
-        .filter((record) => record !== undefined)
-        .filter(({ id }) => chosen?.has(id) ?? true)
-        .sort(compareById);
+    async listRecords(kind, filter) {
+      const latest: StoredRecord[] = [];
+      for (const { versions } of kinds.get(kind)?.values() ?? []) {
+        const version = versions.at(-1);
+        // Only what is due is parsed.
+        const isDue =
+          filter?.dueUntil === undefined || (version?.dueAt ?? Number.POSITIVE_INFINITY) <= filter.dueUntil;
+        const record = isDue ? toStoredRecord(version) : undefined;
+        if (record) latest.push(record);
+      }
+      return filterRecords(latest, filter);
     },
     async listRecordVersions(kind, id) {
       return (findVersions(kind, id)?.versions ?? [])
@@ -47,7 +54,8 @@ export function createMemoryRecords(now: () => number): Records {
       found.last += 1;
       const updatedAt = now();
       const createdAt = before?.createdAt ?? updatedAt;
-      const next: StoredVersion = { kind, id, version: found.last, json, createdAt, updatedAt };
+      const dueAt = findDueTime(body);
+      const next: StoredVersion = { kind, id, version: found.last, json, createdAt, updatedAt, dueAt };
       if (replaces) found.versions.length = 0;
       found.versions.push(next);
       return { kind, id, version: next.version, body: JSON.parse(json), createdAt, updatedAt };
@@ -64,6 +72,6 @@ export function createMemoryRecords(now: () => number): Records {
 
 function toStoredRecord(version: StoredVersion | undefined): StoredRecord | undefined {
   if (!version) return undefined;
-  const { json, ...rest } = version;
+  const { json, dueAt: _, ...rest } = version;
   return { ...rest, body: JSON.parse(json) };
 }

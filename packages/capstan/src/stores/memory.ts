@@ -245,7 +245,7 @@ function createLazyRecords(create: () => Records): Records {
   };
   return {
     getRecord: (kind, id) => open().getRecord(kind, id),
-    listRecords: (kind, ids) => open().listRecords(kind, ids),
+    listRecords: (kind, filter) => open().listRecords(kind, filter),
     listRecordVersions: (kind, id) => open().listRecordVersions(kind, id),
     putRecord: (record, expectedVersion) => open().putRecord(record, expectedVersion),
     removeRecord: (kind, id, expectedVersion) => open().removeRecord(kind, id, expectedVersion),

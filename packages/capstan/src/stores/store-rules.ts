@@ -1,7 +1,7 @@
 import { AgentError } from "../errors.ts";
 import { type Fact, type FactBody, factVersion, type UnplacedFact } from "../event.ts";
-import type { Json } from "../json.ts";
-import { getScope, type RunInfo, type StoredRecord } from "../store.ts";
+import { isRecord, type Json } from "../json.ts";
+import { getScope, type RecordFilter, type RunInfo, type StoredRecord } from "../store.ts";
 
 /** Whether the fact starts a listed run. A nested run is not listed: it continues with its parent. */
 export function isListedRunStart(fact: UnplacedFact): boolean {
@@ -68,13 +68,19 @@ const maxKindLength = 100;
 const maxIdLength = 200;
 const maxBodyBytes = 1_000_000;
 
-/** Serializes the body of a record. Throws `invalid_input` if the record exceeds the limits of all stores. */
+/**
+ * Serializes the body of a record, with `dueAt` as its first field, where databases index it. Throws `invalid_input` if the
+ * record exceeds the limits of all stores.
+ */
 export function serializeRecord({ kind, id, body }: Pick<StoredRecord, "kind" | "id" | "body">): string {
   if (kind.length > maxKindLength || id.length > maxIdLength) {
     const message = `A record kind can have at most ${maxKindLength} characters and an id ${maxIdLength}, not ${kind.length} and ${id.length}.`;
     throw new AgentError("invalid_input", message);
   }
-  const json = stringifyBody(body);
+  const dueAt = findDueTime(body);
+  const json = stringifyBody(
+    dueAt === undefined ? body : { dueAt, ...(body as { readonly [key: string]: Json }) },
+  );
   if (json === undefined)
     throw new AgentError("invalid_input", `The record ${formatRecordName(kind, id)} is not valid JSON data.`);
   const size = new TextEncoder().encode(json).length;
@@ -98,8 +104,30 @@ export function createVersionConflict({ kind, id, version }: RecordVersion, expe
   return new AgentError("position_conflict", message);
 }
 
-/** Orders records the same way in every store. */
-export function compareById(left: StoredRecord, right: StoredRecord): number {
+/** Returns the records that the filter selects, in the same order in every store. */
+export function filterRecords(
+  records: readonly StoredRecord[],
+  { ids, scope, dueUntil, limit }: RecordFilter = {},
+): readonly StoredRecord[] {
+  const chosen = ids && new Set(ids);
+  const getDueTime = ({ body }: StoredRecord) => findDueTime(body) ?? Number.POSITIVE_INFINITY;
+  const isSelected = (record: StoredRecord) =>
+    (chosen?.has(record.id) ?? true) &&
+    (scope === undefined || getScope(record.id) === scope) &&
+    (dueUntil === undefined || getDueTime(record) <= dueUntil);
+  const selected = records.filter(isSelected).sort(compareById);
+  if (dueUntil !== undefined) selected.sort((left, right) => getDueTime(left) - getDueTime(right));
+  return limit === undefined ? selected : selected.slice(0, clampRowLimit(limit));
+}
+
+/** Returns when a record is due: the number `dueAt` of its body, in milliseconds since the epoch. */
+export function findDueTime(body: Json): number | undefined {
+  if (!isRecord(body)) return undefined;
+  const { dueAt } = body;
+  return typeof dueAt === "number" && dueAt >= 0 && Number.isFinite(dueAt) ? dueAt : undefined;
+}
+
+function compareById(left: StoredRecord, right: StoredRecord): number {
   if (left.id === right.id) return 0;
   return left.id < right.id ? -1 : 1;
 }

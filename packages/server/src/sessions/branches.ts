@@ -35,7 +35,7 @@ export async function loadOrigins(
   store: Store,
   sessionIds: readonly string[],
 ): Promise<ReadonlyMap<string, Branch>> {
-  const records = await store.listRecords(originKind, sessionIds);
+  const records = await store.listRecords(originKind, { ids: sessionIds });
   return new Map(
     records.flatMap(({ id, body }) => parseBranches(body).map((origin) => [id, origin] as const)),
   );

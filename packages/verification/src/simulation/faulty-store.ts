@@ -14,7 +14,7 @@ export type StoreFaults = {
 };
 
 /** Frequent calls that would dominate the trace. */
-const untracedCalls: readonly string[] = ["listOrphans", "renew"];
+const untracedCalls: readonly string[] = ["listOrphans", "listDue", "renew"];
 
 type StoreCall<Value> = { readonly name: string; readonly about?: string; act(store: Store): Promise<Value> };
 
@@ -144,7 +144,11 @@ function createPlainCalls(
     rename: (sessionId, title) => call({ name: "rename", act: (store) => store.rename(sessionId, title) }),
     listRuns: (sessionId) => call({ name: "listRuns", act: (store) => store.listRuns(sessionId) }),
     getRecord: (kind, id) => call({ name: "getRecord", act: (store) => store.getRecord(kind, id) }),
-    listRecords: (kind, ids) => call({ name: "listRecords", act: (store) => store.listRecords(kind, ids) }),
+    listRecords: (kind, filter) =>
+      call({
+        name: filter?.dueUntil === undefined ? "listRecords" : "listDue",
+        act: (store) => store.listRecords(kind, filter),
+      }),
     listRecordVersions: (kind, id) =>
       call({ name: "listRecordVersions", act: (store) => store.listRecordVersions(kind, id) }),
     putRecord: (record, expected) =>

@@ -22,6 +22,10 @@ export function quoteSchema(name: string): string {
 /** The scope of a session, as indexed: the part of its id before the first "~", compared by bytes. */
 export const scopeColumn = `left(id COLLATE "C", greatest(strpos(id COLLATE "C", '~') - 1, 0))`;
 
+/** Whether the body of a record starts with a number `dueAt`, see `serializeRecord`, and that number. */
+export const isDue = `body ~ '^\\{"dueAt":[0-9]'`;
+export const dueColumn = `(substring(body from '^\\{"dueAt":([-0-9.e+]{1,25})')::double precision)`;
+
 // Each step upgrades the schema by one version. Released steps never change.
 const migrations: readonly ((schema: string, partitions: number) => string)[] = [
   (schema, partitions) => `
@@ -151,6 +155,8 @@ const additions: Readonly<Record<string, (schema: string) => string>> = {
     ${buildAppendFunction(schema)}`,
   runs_by_state: (schema) => `
     CREATE INDEX runs_by_state ON ${schema}.runs (state, place) WHERE state <> 'ended';`,
+  records_by_due_time: (schema) => `
+    CREATE INDEX records_by_due_time ON ${schema}.records (kind, ${dueColumn}) WHERE ${isDue};`,
   run_summaries: (schema) => `
     ${buildSummaryTable(schema)}
     ${buildAppendFunction(schema)}`,

@@ -1,6 +1,13 @@
-import type { Records, StoredRecord } from "../../store.ts";
-import { assertVersion, compareById, createVersionConflict, serializeRecord } from "../store-rules.ts";
+import type { RecordFilter, Records, StoredRecord } from "../../store.ts";
+import {
+  assertVersion,
+  clampRowLimit,
+  createVersionConflict,
+  filterRecords,
+  serializeRecord,
+} from "../store-rules.ts";
 import type { Database } from "./database.ts";
+import { dueColumn, isDue, scopeColumn } from "./migrations.ts";
 import type { PostgresRow } from "./pool.ts";
 import { decodeJson, decodeText, encodeText } from "./stored-text.ts";
 
@@ -32,15 +39,12 @@ export function createRecords(database: Database, schema: string): Records {
 
   return {
     getRecord: findRecord,
-    async listRecords(kind, ids) {
-      const text = `SELECT DISTINCT ON (id) * FROM ${table} WHERE kind = $1 ${ids ? "AND id = ANY ($2::text[])" : ""}
-        ORDER BY id, version DESC`;
-      const values = [encodeText(kind), ...(ids ? [ids.map(encodeText)] : [])];
-      const rows = await database.query("list records", { text, values });
-      return rows
-        .filter(({ body }) => body !== null)
-        .map(toStoredRecord)
-        .sort(compareById);
+    async listRecords(kind, filter = {}) {
+      const { where, values } = buildConditions(filter);
+      const text = `SELECT * FROM ${table} AS one WHERE kind = $1 AND body IS NOT NULL AND NOT EXISTS
+        (SELECT FROM ${table} WHERE kind = one.kind AND id = one.id AND version > one.version)${where}`;
+      const rows = await database.query("list records", { text, values: [encodeText(kind), ...values] });
+      return filterRecords(rows.map(toStoredRecord), filter);
     },
     async listRecordVersions(kind, id) {
       const text = `SELECT * FROM ${table} WHERE kind = $1 AND id = $2 AND body IS NOT NULL ORDER BY version`;
@@ -58,6 +62,20 @@ export function createRecords(database: Database, schema: string): Records {
       await insertVersion("remove a record", { kind, id, body: null, expected, replaces: true });
     },
   };
+}
+
+/** The conditions that the database checks, so that it does not return all records of a kind. */
+function buildConditions({ ids, scope, dueUntil, limit }: RecordFilter) {
+  const conditions: string[] = [];
+  const values: unknown[] = [];
+  const add = (value: unknown) => `$${values.push(value) + 1}`;
+  if (ids) conditions.push(` AND id = ANY (${add(ids.map(encodeText))}::text[])`);
+  if (scope !== undefined) conditions.push(` AND ${scopeColumn} = ${add(encodeText(scope))}`);
+  if (dueUntil !== undefined) {
+    conditions.push(` AND ${isDue} AND ${dueColumn} <= ${add(dueUntil)} ORDER BY ${dueColumn}`);
+    if (limit !== undefined) conditions.push(` LIMIT ${add(clampRowLimit(limit))}`);
+  }
+  return { where: conditions.join(""), values };
 }
 
 type RecordWrite = {

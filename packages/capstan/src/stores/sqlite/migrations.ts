@@ -89,6 +89,10 @@ export const isSession = "(facts > 0 OR created_at > 0)";
 /** The part of a stored id before the first "~". */
 export const scopeColumn = "substr(id, 1, max(0, instr(id, '~') - 1))";
 
+/** Whether the body of a record starts with a number `dueAt`, see `serializeRecord`, and that number. */
+export const isDue = `body GLOB '{"dueAt":[0-9]*'`;
+export const dueColumn = "CAST(substr(body, 10, 25) AS REAL)";
+
 /** Numbers of deleted facts are used again if they were the last ones; then the counter must not be above them. */
 const lowerIndexed = `UPDATE counters SET value = (SELECT ifnull(max(number), 0) FROM facts)
   WHERE name = 'indexed' AND value > (SELECT ifnull(max(number), 0) FROM facts)`;
@@ -169,6 +173,9 @@ CREATE TRIGGER lease_inserted AFTER INSERT ON leases BEGIN DELETE FROM claims WH
 CREATE TRIGGER lease_updated AFTER UPDATE OF token ON leases BEGIN DELETE FROM claims WHERE session = NEW.session; END;
 CREATE TRIGGER claimed_session_deleted AFTER DELETE ON sessions BEGIN DELETE FROM claims WHERE session = OLD.id; END;
 CREATE INDEX told_pending ON told (run) WHERE message IS NOT NULL;
+`,
+  records_by_due_time: `
+CREATE INDEX records_by_due_time ON records (kind, ${dueColumn}) WHERE ${isDue};
 `,
   // Summaries of runs. The lists, `usage` and `feedback` are JSON. The counter `summarized` is the number up to which all
   // facts are in them: facts of an earlier version of this program, and facts that it writes, are added by the next query.

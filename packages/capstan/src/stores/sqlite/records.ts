@@ -1,6 +1,7 @@
-import type { Records, StoredRecord } from "../../store.ts";
-import { assertVersion, compareById, serializeRecord } from "../store-rules.ts";
+import type { RecordFilter, Records, StoredRecord } from "../../store.ts";
+import { assertVersion, clampRowLimit, filterRecords, serializeRecord } from "../store-rules.ts";
 import type { Connection } from "./connection.ts";
+import { dueColumn, isDue, scopeColumn } from "./migrations.ts";
 import { encodeText, fromStoredText } from "./stored-text.ts";
 import type { WorkQueue } from "./work-queue.ts";
 
@@ -56,16 +57,13 @@ export function createRecords(
         const row = connection.get<RecordRow>(sql, encodeText(kind), encodeText(id));
         return row && toStoredRecord(row);
       }),
-    listRecords: (kind, ids) =>
+    listRecords: (kind, filter = {}) =>
       read(() => {
+        const { where, values } = buildConditions(filter);
         const sql = `SELECT ${columns} FROM records AS one WHERE kind = ? AND body IS NOT NULL AND version =
-          (SELECT max(version) FROM records WHERE kind = one.kind AND id = one.id)
-          ${ids ? "AND id IN (SELECT value FROM json_each(?))" : ""}`;
-        const values = [encodeText(kind), ...(ids ? [JSON.stringify(ids.map(encodeText))] : [])];
-        return connection
-          .all<RecordRow>(sql, ...values)
-          .map(toStoredRecord)
-          .sort(compareById);
+          (SELECT max(version) FROM records WHERE kind = one.kind AND id = one.id)${where}`;
+        const rows = connection.all<RecordRow>(sql, encodeText(kind), ...values);
+        return filterRecords(rows.map(toStoredRecord), filter);
       }),
     listRecordVersions: (kind, id) => read(() => listVersions(kind, id)),
     async putRecord({ kind, id, body, replaces }, expectedVersion) {
@@ -83,6 +81,29 @@ export function createRecords(
       await read(() => connection.all("PRAGMA wal_checkpoint(TRUNCATE)")).catch(() => undefined);
     },
   };
+}
+
+/** The conditions that the database checks, so that it does not return all records of a kind. */
+function buildConditions({ ids, scope, dueUntil, limit }: RecordFilter) {
+  const conditions: string[] = [];
+  const values: (string | number)[] = [];
+  if (ids) {
+    conditions.push(" AND id IN (SELECT value FROM json_each(?))");
+    values.push(JSON.stringify(ids.map(encodeText)));
+  }
+  if (scope !== undefined) {
+    conditions.push(` AND ${scopeColumn} = ?`);
+    values.push(encodeText(scope));
+  }
+  if (dueUntil !== undefined) {
+    conditions.push(` AND ${isDue} AND ${dueColumn} <= ? ORDER BY ${dueColumn}`);
+    values.push(dueUntil);
+    if (limit !== undefined) {
+      conditions.push(" LIMIT ?");
+      values.push(clampRowLimit(limit));
+    }
+  }
+  return { where: conditions.join(""), values };
 }
 
 function toStoredRecord({ kind, id, body, ...rest }: RecordRow): StoredRecord {

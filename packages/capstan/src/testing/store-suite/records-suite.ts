@@ -33,6 +33,39 @@ export function recordsSuite(getStore: () => Store): void {
       expect(await store.listRecords("constructor")).toEqual([]);
     });
 
+    it("are listed by the scope of their id", async () => {
+      for (const id of ["ann~1", "ann~2", "anna~1", "1", "~1", "bob~ann~1"]) await put(id, { id });
+      const list = async (scope: string) => (await store.listRecords("note", { scope })).map(({ id }) => id);
+      expect(await list("ann")).toEqual(["ann~1", "ann~2"]);
+      expect(await list("bob")).toEqual(["bob~ann~1"]);
+      expect(await list("")).toEqual(["1", "~1"]);
+      expect(await list("ann~1")).toEqual([]);
+      expect(await store.listRecords("note", { scope: "ann", limit: 1 })).toMatchObject([{ id: "ann~1" }]);
+    });
+
+    it("are listed when they are due, the earliest first, by their newest version only", async () => {
+      const list = async (dueUntil: number, limit?: number) =>
+        (await store.listRecords("note", { dueUntil, ...(limit !== undefined && { limit }) })).map(
+          ({ id }) => id,
+        );
+      await put("late", { text: '{"dueAt":1}', dueAt: 1_900_000_000_000 });
+      await put("early", { dueAt: 1_800_000_000_000, nested: { dueAt: 5 } });
+      await put("never", { text: "dueAt", nested: { dueAt: 5 } });
+      for (const [index, dueAt] of ["5", null, -1, [1], true].entries()) await put(`odd ${index}`, { dueAt });
+      await put("other", { dueAt: 5 }, 0, "task");
+      await put("tiny", { dueAt: 1.5e-7 });
+      expect(await list(1_799_999_999_999)).toEqual(["tiny"]);
+      await store.removeRecord("note", "tiny", 1);
+      expect(await list(1_800_000_000_000)).toEqual(["early"]);
+      expect(await list(2_000_000_000_000)).toEqual(["early", "late"]);
+      expect(await list(2_000_000_000_000, 1)).toEqual(["early"]);
+      await put("early", { dueAt: 2_100_000_000_000 }, 1);
+      expect(await list(2_000_000_000_000)).toEqual(["late"]);
+      await store.removeRecord("note", "late", 1);
+      expect(await list(2_000_000_000_000)).toEqual([]);
+      expect(await list(2_200_000_000_000)).toEqual(["early"]);
+    });
+
     it("are rejected at another version and stay unchanged (F74)", async () => {
       const conflict = { code: "position_conflict" };
       await expect(put("a", 1, 1)).rejects.toMatchObject(conflict);
@@ -71,9 +104,9 @@ export function recordsSuite(getStore: () => Store): void {
         ["\ud83d\ude80", "\ud83d\ude80"],
         ["\uffff", "\uffff"],
       ]);
-      const chosen = await store.listRecords("note", ["b", "ä", "absent"]);
+      const chosen = await store.listRecords("note", { ids: ["b", "ä", "absent"] });
       expect(chosen.map(({ id }) => id)).toEqual(["b", "ä"]);
-      expect(await store.listRecords("note", [])).toEqual([]);
+      expect(await store.listRecords("note", { ids: [] })).toEqual([]);
       expect(await store.listRecords("key")).toMatchObject([
         { kind: "key", id: "a", body: "other", version: 1 },
       ]);
