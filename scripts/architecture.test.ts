@@ -68,13 +68,20 @@ const layers: readonly Layer[] = [
     "agents/",
     "evals/",
     "memories/",
+    "schedules/",
   ]), // types only: see browser.test.ts
   // Composed from the vocabulary and the instructions, and from no store or model in particular.
   { files: ["agents/"], imports: [...vocabulary, ...pure, "agents/"], packages: [] },
   // Composed from the records of any store.
   { files: ["memories/"], imports: [...vocabulary, "memories/"], packages: [] },
+  // Records of the store, and the input of runs. Engines start them.
+  { files: ["schedules/"], imports: [...vocabulary, "schedules/", "run/input.ts"], packages: [] },
   // Composed from runs, and from no store or model in particular.
-  { files: ["sessions/"], imports: [...vocabulary, ...pure, "sessions/", "run/"], packages: [] },
+  {
+    files: ["sessions/"],
+    imports: [...vocabulary, ...pure, "sessions/", "run/", "schedules/"],
+    packages: [],
+  },
 ];
 
 const nodeModulesIn = [
@@ -102,6 +109,7 @@ const world: WorldRule = {
   allowedIn: [
     ...["loop/steps.ts", "perform/", "models/", "stores/", "engines/", "clock.ts", "client/environment.ts"],
     ...["run/", "ids.ts", "testing/", "node/isolated-worker.ts"],
+    "schedules/schedule-tool.ts", // the tool performs its effect itself
   ],
 };
 

@@ -68,6 +68,7 @@ export type ErrorCode =
   | "method_not_allowed"
   | "request_timeout"
   | "idempotency_conflict"
+  | "schedule_missed"
   | "body_too_large"
   | "unsupported_media_type"
   | "file_invalid"
@@ -168,6 +169,7 @@ export const errorCodes: Readonly<
   method_not_allowed: { status: 405, retryable: false },
   request_timeout: { status: 408, retryable: true },
   idempotency_conflict: { status: 409, retryable: false },
+  schedule_missed: { status: 500, retryable: false },
   body_too_large: { status: 413, retryable: false },
   unsupported_media_type: { status: 415, retryable: false },
   file_invalid: { status: 422, retryable: false },

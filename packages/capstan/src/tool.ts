@@ -67,6 +67,16 @@ export interface ToolCall<Name extends string = string, Input = Json> {
   readonly start: { readonly name: Name; readonly arguments: Input };
 }
 
+/** The run that calls a tool. */
+export type CallingRun = {
+  /** The agent in charge of the run; for a nested run, of its outermost one. */
+  readonly agent: string;
+  /** The user's time zone. */
+  readonly timeZone: string;
+  /** By the clock of the run, in milliseconds since the epoch. */
+  readonly now: number;
+};
+
 /** The second argument of `execute`. Annotate it to say what the tool needs: `{ context }: ToolContext<{ db: Db }>`. */
 export type ToolContext<Context = unknown> = {
   /** Aborted when the run is cancelled or the call times out. */
@@ -87,6 +97,8 @@ export type ToolContext<Context = unknown> = {
   readonly records?: Records;
   /** The `context` of the run: the current user, access rights, dependencies. */
   readonly context: Context;
+  /** What the run knows when the call starts. Absent where a tool is called outside of a run, and in an isolated tool. */
+  readonly run?: CallingRun;
   /** The answers to the questions of this call so far, in order. */
   readonly answers: readonly Answer[];
   /** Reports the progress of a long call as a live event; never stored. */

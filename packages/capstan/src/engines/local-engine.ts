@@ -9,10 +9,13 @@ import type { ExecutedRun, ExecutedSegment, ResumeOptions } from "../run/open-ru
 import type { Result } from "../run/result.ts";
 import type { OptionsFor, RunOptions } from "../run/run.ts";
 import type { Run } from "../run/run-handle.ts";
+import type { Schedule, ScheduleLimits } from "../schedules/schedule.ts";
+import type { ScheduledRun } from "../schedules/start-due.ts";
 import type { AgentCall, AgentContext, AgentOutput } from "../schema/infer-agent.ts";
 import type { Rerun, RerunOptions } from "../sessions/rerun.ts";
 import type { RunInfo, RunMessage, Store } from "../store.ts";
 import type { ToolCall } from "../tool.ts";
+import type { EngineScheduleOptions, Schedules } from "./schedule-runner.ts";
 import type { MessageCheck } from "./stored-run.ts";
 import type { StuckFilter, StuckRun } from "./stuck-runs.ts";
 import type { TurnChanges } from "./try-turn.ts";
@@ -44,6 +47,17 @@ export type LocalOptions<A extends Agent = Agent> = {
    * follows the runs. Default: true.
    */
   readonly work?: boolean;
+  /** Whether this process starts the runs of schedules that are due. Default: true. */
+  readonly startSchedules?: boolean;
+  /** What each user may schedule. Default: 100,000 schedules, and an interval of a second. */
+  readonly scheduleLimits?: Partial<ScheduleLimits>;
+  /**
+   * Stores the start of a run that is due, in place of `enqueue`, such as within the quotas of its user. Called again with
+   * the same run if it was not stored. A rejection is listed with the runs of the schedule.
+   */
+  readonly startScheduled?: (run: ScheduledRun, agent: Agent) => Promise<EnqueuedRun>;
+  /** Called when times of a schedule were missed because no process was there. */
+  readonly onMissed?: (schedule: Schedule, count: number) => void;
   /** Called when this process starts to execute a run, also after a wait, and when it suspends or ends. */
   readonly onRunStart?: (run: ExecutedRun) => void;
   readonly onRunEnd?: (segment: ExecutedSegment) => void;
@@ -104,6 +118,12 @@ export interface LocalEngine<Output = Json | undefined, Call extends ToolCall = 
     input: RunInput,
     ...optionsWithContext: OptionsFor<A, Omit<RunOptions<AgentContext<A>, AgentCall<A>>, "store">>
   ): Promise<EnqueuedRun>;
+  /**
+   * Starts runs at a time, at intervals, or by cron: any process with an engine on the store does, each run once. Resolves
+   * when the schedule is stored. Rejects with `invalid_input`, and with `idempotency_conflict` for an `id` that is used.
+   */
+  schedule(options: EngineScheduleOptions): Promise<Schedule>;
+  readonly schedules: Schedules;
   /** Opens a stored run, whichever process executes it: await or iterate it, approve, steer, cancel. */
   open(runId: string): Run<Output, Call>;
   /** Returns the result of a run so far, without waiting. A run that is still active has the status `waiting`. */
@@ -139,7 +159,7 @@ export interface LocalEngine<Output = Json | undefined, Call extends ToolCall = 
    * Rejects with `run_stuck` if this process cannot resume the run, except to cancel it, and with `newer_version`.
    */
   send(runId: string, message: RunMessage): Promise<void>;
-  /** Takes over runs whose process is gone, and returns their ids. Also called automatically, at the start and then regularly. */
+  /** Takes over runs whose process is gone, and returns their ids. Starts what is due. Also called automatically, at the start and then regularly. */
   recover(): Promise<readonly string[]>;
   /** Lists the unfinished runs that no process executes and this one cannot continue, with the reason. */
   listStuck(filter?: StuckFilter): Promise<readonly StuckRun[]>;

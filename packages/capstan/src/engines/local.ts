@@ -30,6 +30,7 @@ import { startRecovery } from "./recovery.ts";
 import { loadResumeOptions } from "./resume-options.ts";
 import { createRunQueue, type RunQueue, type RunQueueOptions } from "./run-queue.ts";
 import { createRunTracker, createUserShare, type RunTracker, type UserShare } from "./run-tracker.ts";
+import { createScheduleRunner } from "./schedule-runner.ts";
 import { createScheduledEngine } from "./scheduled.ts";
 import { createRunReader, createStoredRun, type MessageCheck } from "./stored-run.ts";
 import { assertResumable, type StuckFilter, type StuckRun } from "./stuck-runs.ts";
@@ -59,7 +60,8 @@ export function local(options: LocalOptions): LocalEngine {
   const { store } = options;
   if (options.work === false) return createScheduledEngine(options);
   const { assertKnown, resolveAgents } = createAgentResolver(options.agents);
-  const { runs, share, shared, getQueue, send, recover, close } = createScheduler(options, resolveAgents);
+  const scheduler = createScheduler(options, resolveAgents);
+  const { runs, share, shared, getQueue, send } = scheduler;
   const startOnly = { ...shared, startOnly: true } as const;
   const hasCapacity = (session: string) =>
     runs.list().length < (options.maxRuns ?? defaultMaxRuns) && share.hasPlace(session);
@@ -106,18 +108,29 @@ export function local(options: LocalOptions): LocalEngine {
     });
   }
 
+  const runner = createScheduleRunner({
+    ...{ ...options, clock, enqueue, agents: { assertKnown, resolveAgents } },
+    isWorker: options.startSchedules ?? true,
+  });
   return {
     run: start as LocalEngine["run"],
     enqueue: enqueue as LocalEngine["enqueue"],
-    open,
+    ...{ schedule: runner.schedule, schedules: runner.schedules, open },
     ...createRunReader(location),
     rerun: async (rerunOptions) => {
       const agent = assertUsable(rerunOptions.agent);
       return rerun(store, { ...rerunOptions, agent, shared, onStarted: runs.track });
     },
     send,
-    recover,
-    close,
+    async recover() {
+      const recovered = await scheduler.recover();
+      await runner.startDue();
+      return recovered;
+    },
+    async close() {
+      await runner.close(); // first, so that the run of a schedule is released like the others
+      await scheduler.close();
+    },
   };
 }
 
@@ -212,7 +225,6 @@ function createScheduler(options: LocalOptions, resolveAgents: AgentResolver["re
     outages.close();
     shutdown.abort();
     await queue.whenIdle();
-    await Promise.allSettled(runs.list().map(async (handle) => handle));
     await runs.whenIdle();
   }
   return { runs, share, shared, getQueue: queue.get, send, recover: recovery.recover, close };

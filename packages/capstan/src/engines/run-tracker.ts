@@ -11,7 +11,7 @@ export interface RunTracker {
   /** Called when this process begins to execute a run, also after an answer on the handle, and when it stops. */
   onStart(runId: string): void;
   onEnd(runId: string): void;
-  /** Resolves when this process executes no run. */
+  /** Resolves when this process executes no run, and all handles have suspended or ended. */
   whenIdle(): Promise<void>;
   list(): readonly Run[];
   /** False while this process executes the run, and for a while after it could not continue the run. */
@@ -28,7 +28,8 @@ const stuckCodes: readonly string[] = ["unknown_agent", "invalid_context", "newe
 
 /** `onSettled` is called when a run suspends or ends. */
 export function createRunTracker(clock: Clock, onSettled: (result: Result) => void): RunTracker {
-  const activeRuns = new Map<string, Run>();
+  /** The handles of each run, the newest last: a repeated start has a handle of its own until it follows the first. */
+  const activeRuns = new Map<string, readonly Run[]>();
   /** Segments in progress by run: a message on the handle of a run that waits starts one. */
   const segments = new Map<string, number>();
   const failedRuns = new Set<string>();
@@ -36,9 +37,11 @@ export function createRunTracker(clock: Clock, onSettled: (result: Result) => vo
   let onIdle: (() => void)[] = [];
   return {
     track(handle) {
-      activeRuns.set(handle.id, handle);
+      activeRuns.set(handle.id, [...(activeRuns.get(handle.id) ?? []), handle]);
       const removeRun = () => {
-        if (activeRuns.get(handle.id) === handle) activeRuns.delete(handle.id);
+        const others = (activeRuns.get(handle.id) ?? []).filter((other) => other !== handle);
+        if (others.length > 0) activeRuns.set(handle.id, others);
+        else activeRuns.delete(handle.id);
       };
       const settle = (result: Result) => {
         removeRun();
@@ -62,9 +65,10 @@ export function createRunTracker(clock: Clock, onSettled: (result: Result) => vo
       onIdle = [];
     },
     async whenIdle() {
+      await Promise.allSettled([...activeRuns.values()].flat().map(async (handle) => handle));
       if (segments.size > 0) await new Promise<void>((resolve) => onIdle.push(resolve));
     },
-    list: () => [...activeRuns.values()],
+    list: () => [...activeRuns.values()].flatMap((handles) => handles.at(-1) ?? []),
     isDue(runId) {
       if (activeRuns.has(runId) || segments.has(runId) || (scheduledRuns.get(runId) ?? 0) > clock.now())
         return false;

@@ -17,6 +17,7 @@ import { enqueueRun, followEnqueued, storeStart } from "./enqueue-run.ts";
 import type { EnqueuedRun, LocalEngine } from "./local-engine.ts";
 import { loadResumeOptions } from "./resume-options.ts";
 import { createRunQueue, type RunQueue } from "./run-queue.ts";
+import { createScheduleRunner } from "./schedule-runner.ts";
 import type { ScheduledEngine, ScheduledOptions, SegmentRequest } from "./scheduled-engine.ts";
 import { createRunReader, createStoredRun, loadResult } from "./stored-run.ts";
 import { assertResumable } from "./stuck-runs.ts";
@@ -74,7 +75,13 @@ export function createScheduledEngine(options: ScheduledOptions): ScheduledEngin
     return { ...stored, run: open(stored.run.id) };
   }
 
-  const recover = () => scheduleOrphans(context);
+  const isWorker = options.schedule !== undefined && options.startSchedules !== false;
+  const runner = createScheduleRunner({ ...options, clock, agents, enqueue, isWorker });
+  async function recover() {
+    const scheduled = await scheduleOrphans(context);
+    await runner.startDue();
+    return scheduled;
+  }
   const everyMs = options.recoverEveryMs ?? context.leaseMs / 2;
   const poll = () => void recover().catch(() => undefined); // the next poll tries again
   const stopPolling = options.schedule ? repeatEvery(clock, everyMs, poll) : () => undefined;
@@ -82,11 +89,13 @@ export function createScheduledEngine(options: ScheduledOptions): ScheduledEngin
     isRemote: true,
     run: start as LocalEngine["run"],
     enqueue: enqueue as LocalEngine["enqueue"],
+    ...{ schedule: runner.schedule, schedules: runner.schedules },
     ...{ open, ...createRunReader(location), rerun: rerunStored, recover },
     send: (runId, message) => send(context, runId, message),
     executeSegment: ({ runId }) => executeSegment(context, runId),
     async close() {
       stopPolling();
+      await runner.close();
       shutdown.abort();
       await queue.whenIdle();
       await Promise.allSettled(context.segments);

@@ -8,21 +8,21 @@ import type { ToolSpec } from "../model.ts";
 import { defaultPolicy } from "../policy.ts";
 import { backgroundWork, findTool } from "../prompt/builtin-tools.ts";
 import { readFoundNames, splitTools } from "../prompt/search-tools.ts";
-import { findModelProvenance, getLabels } from "../provenance.ts";
+import { getLabels } from "../provenance.ts";
 import { listDiscovered } from "../state/discovered-tools.ts";
 import { getRunId, type State } from "../state/state.ts";
-import { type Outcome, type Reads, searchToolsName, type Tool, type ToolContext } from "../tool.ts";
+import { type Outcome, type Reads, searchToolsName, type Tool } from "../tool.ts";
 import { type AgentRequest, asAgentRequest, callAgent, listNestedReads } from "./call-agent.ts";
 import { createUnknownToolError, validateInput } from "./check-calls.ts";
 import { matchesDigest } from "./digest.ts";
 import { getInput, type HookCall, type Io } from "./io.ts";
 import { manageBackground } from "./manage-background.ts";
 import { createFailedOutcome, filterForModel, interrupted, toOutcome } from "./outcome.ts";
-import { asQuestion, buildQuestionFact, toAnswers } from "./question.ts";
+import { asQuestion, buildQuestionFact } from "./question.ts";
 import { outputLimits, readToolOutput } from "./read-tool-output.ts";
+import { createToolContext } from "./tool-context.ts";
 import { type TruncatedOutcome, truncateOutcome } from "./truncate-outcome.ts";
 
-const unknownReads: readonly Reads[] = ["untrusted", "private"];
 const maxBlockMs = 1000;
 const maxHookMs = 1000;
 
@@ -211,36 +211,6 @@ async function matchesApproval(tool: Tool, { effect, io }: ToolCallContext): Pro
     if (!(await matchesDigest(digest, runId, { tool, call: { ...call, asked } }))) return false;
   }
   return true;
-}
-
-function createToolContext(
-  effect: ToolEffect,
-  io: Io,
-  { signal, addedReads }: Pick<ToolCallContext, "signal" | "addedReads">,
-): ToolContext {
-  const { callId, asked } = effect;
-  const runId = getRunId(io.state);
-  return {
-    signal,
-    runId,
-    sessionId: io.state.sessionId,
-    callId,
-    idempotencyKey: `${runId}/${callId}`,
-    agent: effect.agent,
-    provenance: findModelProvenance(io.state.labels) ?? "operator",
-    ...(io.records && { records: io.records }),
-    context: io.context,
-    answers: asked ? toAnswers(asked) : [],
-    progress(data) {
-      // Ignore progress of a tool that keeps running after a timeout or a cancellation.
-      if (!signal.aborted) io.emit({ type: "tool_progress", id: callId, data });
-    },
-    readBlob(handle) {
-      // The origin of other blobs is unknown.
-      for (const label of io.state.handles.get(handle) ?? unknownReads) addedReads.add(label);
-      return io.blobs.get(handle);
-    },
-  };
 }
 
 function toHookCall({ callId, name, input }: ToolEffect, { context }: Io): HookCall {

@@ -6,6 +6,7 @@ import type { RunInput } from "../run/input.ts";
 import { foldNewFacts, openSession } from "../run/open-session.ts";
 import { type OptionsFor, type RunOptions, run } from "../run/run.ts";
 import type { Run } from "../run/run-handle.ts";
+import { deleteSessionSchedules } from "../schedules/stored-schedules.ts";
 import type { AgentCall, AgentContext, AgentOutput } from "../schema/infer-agent.ts";
 import type { Store } from "../store.ts";
 import { type ExportFormat, exportSession } from "./export-session.ts";
@@ -67,6 +68,7 @@ export function session(store: Store, id: string): Session {
       await loadInfo();
       await removeApprovalRules(store, id);
       await deleteQueue(store, id);
+      await deleteSessionSchedules(store, id);
       await store.remove(id);
     },
     async facts(after) {
