@@ -8,7 +8,7 @@ import { formatRouteName, listRouteFields, validBodies } from "./testing/route-f
 import { createTestServer, type TestServer } from "./testing/test-server.ts";
 
 /** Ids whose owner is checked before any handler runs. */
-const owned = ["sessionId", "runId", "otherRunId"];
+const owned = ["sessionId", "runId", "otherRunId", "scheduleId"];
 /** Ids that only occur within owned data. */
 const inside = ["callId", "handle", "ruleId", "turn"];
 /** Parts of the caller's own data, whose owner is never part of a request. */
@@ -29,7 +29,9 @@ const pay = defineTool({
   execute: () => "paid",
 });
 
-type Ids = Readonly<Record<"sessionId" | "runId" | "otherRunId" | "callId" | "handle" | "turn", string>>;
+type Ids = Readonly<
+  Record<"sessionId" | "runId" | "otherRunId" | "scheduleId" | "callId" | "handle" | "turn", string>
+>;
 let server: TestServer;
 let store: Store;
 let ada: Ids;
@@ -63,7 +65,11 @@ async function createOwned(user: string, input: string): Promise<Ids> {
   const memory = { path: "/memories/notes.md", text: input, version: 0 };
   expect((await server.send("PUT", "/api/memories/user", memory, headers[user])).status).toBe(200);
   const handle = await store.putBlob(sessionId, { mediaType: "text/plain", data: input });
-  return { runId, otherRunId: runId, sessionId, callId: "c1", handle, turn: "1" };
+  const schedule = { input, when: "every day at 9", sessionId };
+  const { id: scheduleId } = await (
+    await server.send("POST", "/api/schedules", schedule, headers[user])
+  ).json();
+  return { runId, otherRunId: runId, sessionId, scheduleId, callId: "c1", handle, turn: "1" };
 }
 
 const listNames = (route: Route) =>
@@ -84,7 +90,7 @@ function buildRequests(route: Route, ids: Ids): { path: string; body: object | u
     if (place === "query") return { path: `${path}?${name}=${encodeURIComponent(id)}`, body };
     return { path, body: { ...body, [name]: id } };
   });
-  return named.length === 0 || /\{(sessionId|runId)\}/.test(route.path)
+  return named.length === 0 || /\{(sessionId|runId|scheduleId)\}/.test(route.path)
     ? [{ path, body }, ...requests]
     : requests;
 }
@@ -98,12 +104,13 @@ async function readEverything(): Promise<unknown> {
     await store.listMessages(runId),
     await store.getBlob(sessionId, handle),
     await store.list({ scope: "ada" }),
+    await store.listRecords("schedule", { scope: "ada" }),
   ]);
 }
 
 const nowhere: Ids = {
   ...{ sessionId: "ada~ses_nowhere", runId: "run_nowhere", otherRunId: "run_nowhere" },
-  ...{ callId: "c1", handle: "blob_1", turn: "1" },
+  ...{ scheduleId: "ada~sch_nowhere", callId: "c1", handle: "blob_1", turn: "1" },
 };
 
 describe("the table of routes", () => {
@@ -167,8 +174,8 @@ describe("data of a user does not exist for other users", () => {
         const missing = await server.send(route.method, other?.path ?? "", other?.body, headers[user]);
         expect(missing.status).toBe(status);
         // The same message, so that the response does not reveal which ids exist.
-        const maskIds = (words: string, { sessionId, runId }: Ids) =>
-          words.replaceAll(sessionId, "ID").replaceAll(runId, "ID");
+        const maskIds = (words: string, { sessionId, runId, scheduleId }: Ids) =>
+          words.replaceAll(sessionId, "ID").replaceAll(runId, "ID").replaceAll(scheduleId, "ID");
         expect(maskIds(text, ada)).toBe(maskIds(await missing.text(), nowhere));
         expect([...answer.headers.keys()]).toEqual([...missing.headers.keys()]);
       }

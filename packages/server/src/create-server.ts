@@ -52,6 +52,7 @@ import type { Route } from "./routes/route.ts";
 import { trackActiveRuns } from "./runs/active-runs.ts";
 import { createAgentSource } from "./runs/agent-source.ts";
 import { createEphemeralRuns } from "./runs/ephemeral-runs.ts";
+import { createScheduleParts } from "./runs/start-scheduled-run.ts";
 import { type Retention, startRetention } from "./sessions/retention.ts";
 import { createMetrics, createToolMatcher } from "./telemetry/metrics.ts";
 import { createRequestLog, type RequestLogEntry } from "./telemetry/request-log.ts";
@@ -150,7 +151,15 @@ type BaseOptions<A> = GuardOptions & {
 export type EngineParts = Required<
   Pick<
     LocalOptions,
-    "store" | "agents" | "maxRuns" | "leaseMs" | "onRunStart" | "onRunEnd" | "getResumeOptions"
+    | "store"
+    | "agents"
+    | "maxRuns"
+    | "leaseMs"
+    | "onRunStart"
+    | "onRunEnd"
+    | "getResumeOptions"
+    | "startScheduled"
+    | "onMissed"
   >
 >;
 export type CreateEngine = (parts: EngineParts) => LocalEngine;
@@ -303,33 +312,32 @@ function createDeployment(options: ServerOptions, base: DeploymentBase): ServerP
       activeRuns.markStarted(sessionId);
       return getRunOptions({ scope: getScope(sessionId), sessionId });
     },
+    ...createScheduleParts(() => deployment),
   });
   const configured = configureWebhooks(webhooks);
   const deliverer = startDeliverer({ store, engine, webhooks: configured, report, shutdownSignal });
-  return {
+  const deployment: ServerParts = {
     ...{ ...limits, modelLimits, keys, webhooks: configured, deliverer },
     ...{ quotas: createQuotaSource(store, options.quotas), drain: { isOn: false } },
     ...{ engine, store, leaseMs, activeRuns, agents, ownData },
     resolveAgent: (name = coded[0]?.name ?? "", model) => resolver.get(name, model),
-    findAgent: resolver.find,
-    loadRequests: (turn) => loadRequests(store, turn),
+    ...{ findAgent: resolver.find, loadRequests: (turn) => loadRequests(store, turn) },
     agentProfiles: options.about ?? {},
     eventViews: options.eventViews ? addViews({ chat: chatView }, options.eventViews) : { chat: chatView },
     clientProvenance: options.clientProvenance ?? "application",
     mcpTools: options.mcp,
     mcpSettings: options.mcpSettings ?? {},
-    ...{ agentParts, mcpCalls, models },
+    ...{ agentParts, mcpCalls, models, admission },
     policyLimits: resolvePolicyLimits(options.policyLimits),
     settingsLimits: options.settingsLimits ? checkSettingsLimits(options.settingsLimits) : {},
-    admission,
     experiments: createExperiments({ store, agents, policy, getRunOptions, report, resolver }),
     ephemeralRuns: createEphemeralRuns({ ...limits, getRunOptions }),
     mcpService: mountMcp({ ...mcpParts, ...hooks, agents: coded, context, secrets, onError: report }),
-    basePath: options.basePath ?? "",
-    sseLog: options.sseLog,
+    ...{ basePath: options.basePath ?? "", sseLog: options.sseLog },
     signIns: createSignIns(store, { keys }),
     ...{ metrics, requestLog, shutdownSignal, getRunOptions, report },
   };
+  return deployment;
 }
 
 const defaultMaxRuns = 500;

@@ -91,7 +91,9 @@ async function assertOwnership(
   { store }: Deployment,
 ): Promise<void> {
   for (const values of [params, query, body] as (RequestValues | undefined)[]) {
-    const { sessionId, runId, otherRunId } = values ?? {};
+    const { sessionId, runId, otherRunId, scheduleId } = values ?? {};
+    if (typeof scheduleId === "string" && getScope(scheduleId) !== caller.scope)
+      throw new AgentError("not_found", `Schedule "${scheduleId}" not found.`);
     if (typeof sessionId === "string") {
       const isTheirs =
         getScope(sessionId) === caller.scope && (await store.getSession(sessionId)) !== undefined;

@@ -22,6 +22,7 @@ import { responseRoutes } from "./responses.ts";
 import type { Route } from "./route.ts";
 import { runListRoutes } from "./run-list.ts";
 import { runAgainRoutes, runAnswerRoutes, runEventRoutes, runRoutes } from "./runs.ts";
+import { scheduleRoutes } from "./schedules.ts";
 import { sessionCopyRoutes, sessionEventRoutes, sessionRoutes } from "./sessions.ts";
 import { signInRoutes } from "./sign-in.ts";
 import { aboutRoutes, healthRoutes, metricsRoutes, openApiRoutes } from "./system.ts";
@@ -53,6 +54,7 @@ const described: readonly Route[] = [
   ...runAgainRoutes,
   ...turnRoutes,
   ...memoryRoutes,
+  ...scheduleRoutes,
   ...datasetRoutes,
   ...experimentRoutes,
   ...requestRoutes,

@@ -31,7 +31,7 @@ export type RouteRequest<Params, Query, Body> = {
 
 /**
  * A route. Routing, validation and the OpenAPI document all derive from the table of routes. Path, query and body
- * fields named `sessionId`, `runId` or `otherRunId` must belong to the caller; otherwise the response is 404 and the
+ * fields named `sessionId`, `runId`, `otherRunId` or `scheduleId` must belong to the caller; otherwise the response is 404 and the
  * handler is not called.
  */
 export type Route = {

@@ -54,7 +54,7 @@ export type StartedRun = {
   readonly after?: number;
 };
 
-type RunPlan = Omit<RunRequest, "agent"> & {
+export type RunPlan = Omit<RunRequest, "agent"> & {
   readonly agent: Agent;
   readonly runId: string;
   readonly sessionId: string;
@@ -105,7 +105,11 @@ export async function startRun(
 }
 
 /** Resolves when the start is stored. Rejects with `session_busy` if another process has just started the same run. */
-async function launchRun(deployment: Deployment, caller: Caller, planned: RunPlan): Promise<StartedRun> {
+export async function launchRun(
+  deployment: Deployment,
+  caller: Caller,
+  planned: RunPlan,
+): Promise<StartedRun> {
   const { agent, runId, sessionId, timeZone, tags = [], compact = false } = planned;
   const asked = planned.policy === undefined ? {} : clampPolicy(planned.policy, deployment.policyLimits);
   const hasOverrides = planned.settings !== undefined || planned.policy !== undefined;

@@ -1,4 +1,5 @@
 import type { Store } from "capstan";
+import { deleteSessionSchedules } from "capstan/schedules";
 import { deleteQueue, removeApprovalRules } from "capstan/sessions";
 import type { Deployment } from "../deployment.ts";
 import { setAbandoned } from "../runs/abandoned-runs.ts";
@@ -13,7 +14,8 @@ import { deleteBranches } from "./branches.ts";
  */
 export async function removeSession(deployment: Deployment, sessionId: string): Promise<void> {
   const { store } = deployment;
-  await deleteQueue(store, sessionId); // first, so that no run starts when the active one ends
+  await deleteSessionSchedules(store, sessionId); // first, so that no run starts when the active one ends
+  await deleteQueue(store, sessionId);
   const runs = await store.listRuns(sessionId);
   for (const run of runs)
     if (run.state === "active") await stopRun(deployment, run, "The session is being removed.");
@@ -23,6 +25,7 @@ export async function removeSession(deployment: Deployment, sessionId: string): 
 /** Deletes a session and the server's records of it. */
 export async function deleteSession(store: Store, sessionId: string): Promise<void> {
   await removeApprovalRules(store, sessionId);
+  await deleteSessionSchedules(store, sessionId);
   await deleteQueue(store, sessionId);
   await store.remove(sessionId);
   await deleteBranches(store, sessionId);

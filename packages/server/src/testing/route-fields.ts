@@ -48,6 +48,7 @@ export const validBodies: Readonly<Record<string, object>> = {
   "POST /api/experiments/{experimentId}/reviews": { caseId: "case", attempt: 1 },
   "POST /api/runs/{runId}/requests/{turn}/try": {},
   "POST /api/sessions": {},
+  "POST /api/schedules": { input: "Hi", when: "every day at 9" },
   "PATCH /api/sessions/{sessionId}": { title: "Mine" },
   "POST /api/sessions/{sessionId}/fork": { at: 1 },
   "POST /api/sessions/{sessionId}/compact": {},

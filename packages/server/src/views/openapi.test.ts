@@ -123,6 +123,13 @@ async function createAdminHeaders(): Promise<Record<string, string>> {
   return { authorization: `Bearer ${secret}` };
 }
 
+const newSchedule = { input: "Hi", when: "every weekday at 9", timeZone: "Europe/Oslo" };
+
+async function addSchedule(): Promise<string> {
+  const { id } = await (await server.send("POST", "/api/schedules", newSchedule)).json();
+  return `/api/schedules/${id}`;
+}
+
 async function addData(): Promise<string> {
   const { id } = await (await server.send("POST", "/api/data", { app: "texts" })).json();
   await server.send("PUT", `/api/data/${id}/files/a.txt`);
@@ -305,6 +312,16 @@ const requests: Readonly<Record<string, () => Request | Promise<Request>>> = {
   "PUT /api/data/{dataId}/files/{path}": async () => ({ path: `${await addData()}/files/b/c.txt` }),
   "GET /api/data/{dataId}/files/{path}": async () => ({ path: `${await addData()}/files/a.txt` }),
   "DELETE /api/data/{dataId}": async () => ({ path: await addData() }),
+  "GET /api/schedules": async () => {
+    await addSchedule();
+    return { path: "/api/schedules" };
+  },
+  "POST /api/schedules": () => ({ path: "/api/schedules", body: newSchedule }),
+  "GET /api/schedules/{scheduleId}": async () => ({ path: await addSchedule() }),
+  "POST /api/schedules/{scheduleId}/pause": async () => ({ path: `${await addSchedule()}/pause` }),
+  "POST /api/schedules/{scheduleId}/resume": async () => ({ path: `${await addSchedule()}/resume` }),
+  "POST /api/schedules/{scheduleId}/run": async () => ({ path: `${await addSchedule()}/run` }),
+  "DELETE /api/schedules/{scheduleId}": async () => ({ path: await addSchedule() }),
   "GET /api/sessions": async () => {
     await run("Hello", "ended");
     return { path: "/api/sessions" };
