@@ -12,6 +12,7 @@ import { addProgramOptions, examples } from "./program-options.ts";
 const commands: { readonly [name: string]: () => Promise<AddCommand> } = {
   sessions: async () => (await import("./sessions/add-sessions.ts")).addSessions,
   memory: async () => (await import("./memory/add-memory.ts")).addMemory,
+  schedule: async () => (await import("./schedule/add-schedule.ts")).addSchedule,
   replay: async () => (await import("./replay/add-replay.ts")).addReplay,
   export: async () => (await import("./export/add-export.ts")).addExport,
   backup: async () => (await import("./backup/add-backup.ts")).addBackup,

@@ -16,7 +16,7 @@ const isEventView: Check = (value) =>
   isRecord(value) && isNonEmptyText(value.description) && typeof value.create === "function";
 const isLoader: Check = (value) =>
   isRecord(value) && typeof value.load === "function" && Array.isArray(value.extensions);
-const toolSets: readonly unknown[] = ["files", "web", "plan", "shell", "memory"];
+const toolSets: readonly unknown[] = ["files", "web", "plan", "shell", "memory", "schedule"];
 const isTool: Check = (value) => toolSets.includes(value) || (isRecord(value) && isRecord(value.schema));
 const isCount: Check = (value) => Number.isInteger(value) && Number(value) > 0;
 const isPort: Check = (value) => Number.isInteger(value) && Number(value) >= 0 && Number(value) <= 65_535;
@@ -47,7 +47,8 @@ const fields: { readonly [Name in keyof Required<Config>]: Field } = {
   },
   tools: {
     check: createListCheck(isTool),
-    expected: 'a list of "files", "web", "plan", "shell", "memory" and tools made with `defineTool`',
+    expected:
+      'a list of "files", "web", "plan", "shell", "memory", "schedule" and tools made with `defineTool`',
   },
   skills: { check: createListCheck(isNonEmptyText), expected: 'a list of folders, such as ["./skills"]' },
   storedAgents: { check: isRecord, expected: "an object, such as { tools: [search] }" },

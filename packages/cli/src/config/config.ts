@@ -14,8 +14,8 @@ import type { Agent, Model, PolicyOverrides, Tool } from "capstan";
 import type { PolicyLimits, SettingsLimits, StoredAgentsOptions } from "capstan/agents";
 import type { EngineName } from "../serve/engine/load-engine.ts";
 
-/** Built-in tools: files of the folder, `web_fetch`, the plan, a shell, memories about the user. */
-export type ToolSet = "files" | "web" | "plan" | "shell" | "memory";
+/** Built-in tools: files of the folder, `web_fetch`, the plan, a shell, memories about the user, schedules. */
+export type ToolSet = "files" | "web" | "plan" | "shell" | "memory" | "schedule";
 
 /** Settings of `capstan dev` and `capstan serve`. */
 export type ServerSettings = {

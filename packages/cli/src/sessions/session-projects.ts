@@ -3,8 +3,9 @@
 // not be resumed with the tools of another.
 import { realpathSync } from "node:fs";
 import { dirname } from "node:path";
-import type { OrphanOptions, RunInfo, Store } from "capstan";
+import type { Json, OrphanOptions, RunInfo, Store } from "capstan";
 import { isRecord } from "capstan";
+import { scheduleKind } from "capstan/schedules";
 import { overrideStore } from "../workspace/override-store.ts";
 
 const kind = "cli.project";
@@ -15,7 +16,7 @@ export function getProjectFolder(configFile: string | undefined, cwd: string): s
   return realpathSync(configFile === undefined ? cwd : dirname(configFile));
 }
 
-/** Records the project of every run that is started through the store. */
+/** Records the project of every run and every schedule that is stored through the store. */
 export function withProject(store: Store, folder: string): Store {
   return overrideStore(store, {
     async append(facts, at) {
@@ -24,11 +25,21 @@ export function withProject(store: Store, folder: string): Store {
       for (const sessionId of begun) await rememberProject(store, sessionId, folder);
       return store.append(facts, at);
     },
+    putRecord: (record, expected) => store.putRecord(withScheduleProject(record, folder), expected),
     async remove(sessionId) {
       await store.remove(sessionId);
       await forgetProject(store, sessionId);
     },
   });
+}
+
+type NewRecord = Parameters<Store["putRecord"]>[0];
+
+/** A schedule belongs to the project that has added it. Later changes keep the field. */
+function withScheduleProject(record: NewRecord, project: string): NewRecord {
+  const { kind: recordKind, body } = record;
+  if (recordKind !== scheduleKind || !isRecord(body) || body.project !== undefined) return record;
+  return { ...record, body: { ...(body as { [key: string]: Json }), project } };
 }
 
 export type OwnOrphansOptions = {
@@ -39,7 +50,7 @@ export type OwnOrphansOptions = {
 
 /**
  * Lists as orphans only runs of this project, runs without a known project, and runs that were sent a message through
- * this store: the sender wants them resumed.
+ * this store: the sender wants them resumed. Of the schedules that are due, lists those of this project.
  */
 export function withOwnOrphans(store: Store, { folder, onFound }: OwnOrphansOptions): Store {
   const messagedRuns = new Set<string>();
@@ -60,6 +71,15 @@ export function withOwnOrphans(store: Store, { folder, onFound }: OwnOrphansOpti
     return hasMore ? listPage(options) : ownRuns;
   }
   return overrideStore(store, {
+    async listRecords(recordKind, filter = {}) {
+      const { limit, ...rest } = filter;
+      if (recordKind !== scheduleKind || rest.dueUntil === undefined)
+        return store.listRecords(recordKind, filter);
+      const due = await store.listRecords(recordKind, rest);
+      const isOwn = ({ body }: { readonly body: Json }) =>
+        !isRecord(body) || body.project === undefined || body.project === folder;
+      return due.filter(isOwn).slice(0, limit);
+    },
     async sendMessage(runId, message) {
       messagedRuns.add(runId);
       foreignRuns.delete(runId);

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import type { McpTools } from "@capstan/mcp";
-import { AgentError, suggestName, type Tool } from "capstan";
+import { AgentError, type Store, suggestName, type Tool } from "capstan";
 import { dataFolder } from "capstan/data-folder";
 import type { Config, ToolSet } from "../config/config.ts";
 import type { Io } from "../io.ts";
@@ -17,6 +17,8 @@ export type ToolContext = {
   readonly env: Io["env"];
   /** The folder has config files or skills that the user does not trust: its other files come from outside, too. */
   readonly isUntrusted?: boolean;
+  /** Where the tool `schedule` stores what is scheduled. */
+  readonly store?: Store;
 };
 
 /** Returns the tools of an agent: its own by default, or the tools and tool sets that `--tools` names. */
@@ -61,12 +63,12 @@ export async function loadConfiguredTools(context: ToolContext): Promise<readonl
   return removeDuplicates((await Promise.all(lists)).flat());
 }
 
-const toolSets: readonly ToolSet[] = ["files", "web", "plan", "shell", "memory"];
+const toolSets: readonly ToolSet[] = ["files", "web", "plan", "shell", "memory", "schedule"];
 const isToolSet = (name: string): name is ToolSet => toolSets.some((set) => set === name);
 
 async function loadToolSet(
   name: ToolSet,
-  { folder, env, isUntrusted = false }: ToolContext,
+  { folder, env, isUntrusted = false, store }: ToolContext,
 ): Promise<readonly Tool[]> {
   const { fileTools, memoryTools, planTool, shellTool, webFetch, webSearch } = await import("@capstan/tools");
   switch (name) {
@@ -87,6 +89,10 @@ async function loadToolSet(
       return [shellTool({ cwd: folder })];
     case "memory":
       return memoryTools({ scope: "user" });
+    case "schedule": {
+      const { scheduleTool } = await import("capstan/schedules");
+      return store ? [scheduleTool({ store })] : [];
+    }
   }
 }
 

@@ -32,6 +32,7 @@ export function createEngine({ store, agents, policy, folder, log }: EngineOptio
     store,
     agents,
     leaseMs,
+    startSchedules: false, // a server or a worker does
     getResumeOptions({ runId }) {
       // The database also holds old runs and runs of other folders: resume only the requested ones.
       if (!requestedRuns.has(runId)) throw new AgentError("aborted", "This run was not requested here.");

@@ -117,14 +117,15 @@ export async function openWorkspace(flags: WorkspaceFlags, io: Io): Promise<Work
     const isUntrusted = project.untrusted.length > 0;
     const agents = [...(config.agents ?? []), ...dataAgents];
     const skills = await openSkills(project, io);
-    const context = { config: { ...config, agents }, mcp, skills, folder: io.cwd, env: io.env, isUntrusted };
+    const owner = config.project ?? getProjectFolder(project.configFile, io.cwd);
+    const store = withProject(opened.store, owner);
+    const places = { folder: io.cwd, env: io.env, store };
+    const context = { config: { ...config, agents }, mcp, skills, isUntrusted, ...places };
     const team = await createAgents({ ...flags, agent }, context);
     const { fileLogs } = await import("capstan/logs/file");
     const logs = fileLogs({ directory: getLogFolder(project, io), deltas: config.logs?.deltas ?? false });
     cleanups.push(() => logs.close());
     const policy = buildPolicy(config, flags);
-    const owner = config.project ?? getProjectFolder(project.configFile, io.cwd);
-    const store = withProject(opened.store, owner);
     // Runs that are not stored are not logged either.
     const log = flags.session === false ? () => undefined : logs;
     const engine = createEngine({ store, agents: team.agents, policy, folder: realpathSync(io.cwd), log });
