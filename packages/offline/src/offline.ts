@@ -20,6 +20,7 @@ import { findBackgroundAnswer, withoutBackground } from "./dialog/background-mes
 import { type Call, getCallRecords } from "./dialog/call-records.ts";
 import { getData } from "./dialog/collect-results.ts";
 import { getLastUtterance } from "./dialog/parse-intents.ts";
+import { findScheduledMessage, withoutSchedulePrefix } from "./dialog/scheduled-message.ts";
 import { formatCompletionQuestion } from "./matching/partial-example.ts";
 import { getProperties } from "./matching/properties.ts";
 import { planStep } from "./planning/plan-step.ts";
@@ -78,7 +79,9 @@ function unquoteDescriptions(request: ModelRequest): ModelRequest {
 type Reply = { readonly reason: string; readonly text: string; readonly calls: readonly Call[] };
 
 function createReply(received: ModelRequest): Reply {
-  const request = withoutSkills(withoutSearch({ ...received, history: withoutBackground(received.history) }));
+  const scheduled = findScheduledMessage(received.history);
+  const messages = withoutSchedulePrefix(withoutBackground(received.history));
+  const request = withoutSkills(withoutSearch({ ...received, history: messages }));
   const { history, tools, toolChoice } = request;
   const last = history.at(-1);
   const say = (reason: string, text: string): Reply => ({
@@ -90,7 +93,7 @@ function createReply(received: ModelRequest): Reply {
   if (background !== undefined) return say("Background work has ended.", background);
   const summary = summarize(request);
   if (summary !== undefined) return say("The instructions ask for a summary.", summary);
-  if (last?.type === "user" && toolChoice !== "required") {
+  if (last?.type === "user" && toolChoice !== "required" && scheduled === undefined) {
     const talk = answerSmallTalk(getLastUtterance(history).text, tools);
     if (talk !== undefined) return say("This is small talk.", talk);
     const remark = replyAboutAnswer(history);
@@ -99,6 +102,8 @@ function createReply(received: ModelRequest): Reply {
   const skill = planSkill(received);
   if (skill) return { reason: "A skill fits the request.", text: "", calls: [skill] };
   const step = planStep(request);
+  if (scheduled !== undefined && step.type !== "call")
+    return say("A scheduled message has arrived.", `Reminder: ${scheduled}`);
   // The skill says more than a question about a call that the rules only guess at.
   const loaded = step.type === "call" ? undefined : describeLoadedSkill(received);
   if (loaded !== undefined) return say("A skill was loaded.", loaded);

@@ -24,6 +24,9 @@ const McpPage = lazy(async () => ({ default: (await import("./pages/mcp-page.tsx
 const MemoryPage = lazy(async () => ({ default: (await import("./memory/memory-page.tsx")).MemoryPage }));
 const ModelsPage = lazy(async () => ({ default: (await import("./pages/models-page.tsx")).ModelsPage }));
 const RunsPage = lazy(async () => ({ default: (await import("./runs/runs-page.tsx")).RunsPage }));
+const SchedulesPage = lazy(async () => ({
+  default: (await import("./schedules/schedules-page.tsx")).SchedulesPage,
+}));
 const SettingsPage = lazy(async () => ({
   default: (await import("./pages/settings-page.tsx")).SettingsPage,
 }));
@@ -68,6 +71,9 @@ export function App(): ReactNode {
               <ExperimentsPage />
             </Route>
             <Route path="/experiments/:id">{({ id }) => <ExperimentPage key={id} id={id} />}</Route>
+            <Route path="/schedules">
+              <SchedulesPage />
+            </Route>
             <Route path="/mcp-servers">
               <McpPage />
             </Route>

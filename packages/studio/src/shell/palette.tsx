@@ -46,6 +46,7 @@ function useChoices(query: string): readonly Choice[] {
       [
         "Sessions",
         "Runs",
+        "Schedules",
         "Agents",
         "Memory",
         "Datasets",

@@ -3,6 +3,7 @@ import {
   Activity,
   Bot,
   Brain,
+  CalendarClock,
   CornerDownRight,
   Database,
   FlaskConical,
@@ -33,6 +34,7 @@ import { SessionMenuButton } from "./session-menu-button.tsx";
 const pages = [
   { path: "/sessions", label: "All sessions", Icon: History },
   { path: "/runs", label: "Runs", Icon: Activity },
+  { path: "/schedules", label: "Schedules", Icon: CalendarClock },
   { path: "/agents", label: "Agents", Icon: Bot },
   { path: "/memory", label: "Memory", Icon: Brain },
   { path: "/datasets", label: "Datasets", Icon: Database },

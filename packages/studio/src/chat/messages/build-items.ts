@@ -74,8 +74,16 @@ export function buildItems({ entries, runs }: Pick<SessionView, "entries" | "run
 
 /** Says who wrote a message: it may come from a file, a webhook or the application. */
 export function getUserLabel({ entry }: { readonly entry: EntryOf<"user"> }): string {
+  if (isScheduled(entry)) return "Scheduled message";
   if (entry.provenance === "external") return "External message";
   return isAdded(entry) ? "Message from the application" : "Your message";
+}
+
+/** Whether a schedule sent the entry. Anyone may write such words, so this is for display only. */
+function isScheduled({ content, provenance }: EntryOf<"user">): boolean {
+  const isMarked =
+    typeof content === "string" && /^(Scheduled message: |This message was scheduled for )/.test(content);
+  return provenance !== undefined && isMarked;
 }
 
 /** Whether the application added the entry to the user's message. */
