@@ -3,7 +3,7 @@ import { memory } from "capstan/stores/memory";
 import { createFactAudit, type FactAudit } from "./fact-audit.ts";
 import { createLeaseAudit, type LeaseAudit } from "./lease-audit.ts";
 import { createMessageAudit, type MessageAudit } from "./message-audit.ts";
-import type { PlannedRun } from "./plan.ts";
+import { findScheduledRun, type PlannedRun } from "./plan.ts";
 import { createRequestAudit, type RequestAudit } from "./request-audit.ts";
 import { withSnapshotAudit } from "./snapshot-audit.ts";
 import { createVersionAudit, type VersionAudit, type VersionOptions } from "./version-view.ts";
@@ -43,11 +43,22 @@ export function createAuditedStore(
   const versions = createVersionAudit(world, options);
   const snapshots = withSnapshotAudit(world, { store, facts });
 
+  /** The first run of a schedule is the planned one. There must be no other. */
+  function identifyRun(runId: string): void {
+    const run = findScheduledRun(runs, runId);
+    if (!run || run.runId === runId) return;
+    if (run.runId.startsWith("run_"))
+      world.reportViolation("a schedule starts one run for each time", `${run.runId} and ${runId}`);
+    world.totals.schedules += 1;
+    run.runId = runId;
+  }
+
   const createView = (worker: string): Store => ({
     ...store,
     ...snapshots,
     async append(batch, at) {
       const placed = await store.append(batch, at);
+      for (const { type, runId } of placed) if (type === "run_start") identifyRun(runId);
       const { acknowledged: heard = [] } = at;
       const lease = leases.onWrite(at.lease);
       if (lease) lease.hasRecovered ||= batch.some(({ type }) => type === "recovered");

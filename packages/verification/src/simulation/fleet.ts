@@ -89,6 +89,7 @@ export function createFleet(
       owner: worker.name,
       leaseMs,
       clock,
+      startSchedules: world.hasExactClocks,
       snapshotEvery: random.pick([1, 5, 20, 300]),
       getResumeOptions: () => ({ clock, hooks }),
     });

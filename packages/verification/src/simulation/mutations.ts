@@ -1,4 +1,4 @@
-import type { Fact, Lease, Model, Store } from "capstan";
+import { type Fact, isRecord, type Json, type Lease, type Model, type Store } from "capstan";
 import { fold, serializeState } from "capstan/internal/verification";
 import type { SimulationOptions } from "./simulation.ts";
 
@@ -49,6 +49,16 @@ export const mutations: readonly (SimulationOptions & { readonly what: string; r
       what: "a run that does not suspend during an outage",
       mutateWorkerStore: (store) => withChangedFacts(store, withoutSuspension),
       breaks: "no outage ends a run that has patience left",
+    },
+    {
+      what: "a schedule that moves on before its run is stored",
+      mutateWorkerStore: withEarlyMove,
+      breaks: "no run is lost or stuck",
+    },
+    {
+      what: "a schedule whose time differs from process to process",
+      mutateWorkerStore: withShiftedTimes,
+      breaks: "a schedule starts one run for each time",
     },
     {
       what: "a model client that repeats requests on its own",
@@ -205,6 +215,35 @@ function withEarlyAcknowledgement(store: Store): Store {
     async append(facts, at) {
       store.append(facts, at).catch(() => undefined);
       return facts.map((fact, index): Fact => ({ ...fact, seq: at.expected + 1 + index }));
+    },
+  };
+}
+
+/** Ends a schedule when a process claims it, so that no other one starts its run if that process is killed. */
+function withEarlyMove(store: Store): Store {
+  return {
+    ...store,
+    async putRecord(record, expected) {
+      if (record.kind !== "schedule" || !isRecord(record.body) || !("pending" in record.body))
+        return store.putRecord(record, expected);
+      const { dueAt: _, ...body } = record.body as { [key: string]: Json };
+      return store.putRecord({ ...record, body }, expected);
+    },
+  };
+}
+
+/** Forgets the claim of the process before, so that the run of a time gets another id. */
+function withShiftedTimes(store: Store): Store {
+  let shift = 0;
+  return {
+    ...store,
+    async listRecords(kind, filter) {
+      const records = await store.listRecords(kind, filter);
+      if (kind !== "schedule") return records;
+      return records.map(({ body, ...record }) => {
+        const { pending: _, nextAt, ...rest } = body as { [key: string]: Json };
+        return { ...record, body: { ...rest, nextAt: Number(nextAt) + ++shift } };
+      });
     },
   };
 }

@@ -47,7 +47,9 @@ export type PlannedTurn = {
 /** The planned course of a run. */
 export type PlannedRun = {
   readonly number: number;
-  readonly runId: string;
+  /** For a scheduled run, its schedule, which determines its id: set when the run starts. */
+  readonly scheduleId?: string;
+  runId: string;
   readonly session: string;
   readonly turns: readonly PlannedTurn[];
   readonly maxTurns: number;
@@ -89,6 +91,20 @@ export function planRuns(random: Random): readonly PlannedRun[] {
     patienceMs: random.pick([dayMs, dayMs, 4000, 20_000]),
     isRetried: random.chance(0.7),
   }));
+}
+
+/** Lets schedules start some of the runs, in some worlds. */
+export function planSchedules(random: Random, runs: readonly PlannedRun[]): readonly PlannedRun[] {
+  if (!random.chance(0.25)) return runs;
+  return runs.map((run) =>
+    random.chance(0.6) ? { ...run, scheduleId: `sch_${run.number}`, runId: `unknown_${run.number}` } : run,
+  );
+}
+
+/** Returns the run that a schedule has started under this id. */
+export function findScheduledRun(runs: readonly PlannedRun[], runId: string): PlannedRun | undefined {
+  const [, number] = /^run_sch_(\d+)_\d+$/.exec(runId) ?? [];
+  return number === undefined ? undefined : runs[Number(number)];
 }
 
 function planTurn(random: Random, first: number): PlannedTurn {

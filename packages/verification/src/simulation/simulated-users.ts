@@ -27,7 +27,8 @@ export function createSimulatedUsers(context: UserContext): SimulatedUsers {
   function start(run: PlannedRun): void {
     if (audited.facts.runs.has(run.runId)) return;
     const member = fleet.pickAwake();
-    if (member) startSimulatedRun(context, member, run);
+    if (member && run.scheduleId !== undefined) addSchedule(context, member, run);
+    else if (member) startSimulatedRun(context, member, run);
     scheduler.after(random.between(200, 900), () => start(run));
   }
 
@@ -148,17 +149,26 @@ function createReply({ random }: World, { callId, needs, question, input }: Pend
 /** Keeps the number that identifies the call. */
 const editInput = (input: Json): Json => ({ ...Object(input), edited: true });
 
+/** Asks for a run in a moment. The same request again finds the schedule. */
+function addSchedule({ world }: UserContext, member: FleetMember, run: PlannedRun): void {
+  const { worker, engine, agent } = member;
+  const { scheduleId: id = "", session, number } = run;
+  const { onBusy: _, ...policy } = buildPolicy(run);
+  worker.schedule(0, () => {
+    if (member.isClosing) return;
+    world.log(worker.name, `is asked to schedule ${id} in ${session}`);
+    const request = { agent, input: `plan ${number}`, id, session, policy, timeZone: "UTC" };
+    engine
+      .schedule({ ...request, when: "in 1 second" })
+      .catch((thrown) => checkErrorCode(world, thrown, [...retryableCodes, "aborted"]));
+  });
+}
+
 function startSimulatedRun(context: UserContext, member: FleetMember, run: PlannedRun): void {
   const { world } = context;
   const { worker, engine, agent, hooks } = member;
-  const { number, runId, session, maxTurns, sequential, contextBudget, attempts, patienceMs } = run;
-  const policy = {
-    maxTurns,
-    toolExecution: sequential ? "sequential" : "parallel",
-    contextBudget,
-    modelRetry: { attempts, patienceMs },
-    onBusy: number % 2 === 0 ? "queue" : "reject",
-  } as const;
+  const { number, runId, session } = run;
+  const policy = buildPolicy(run);
   worker.schedule(0, () => {
     if (member.isClosing) return;
     world.log(worker.name, `is asked to start ${runId} in ${session}`);
@@ -174,6 +184,16 @@ function startSimulatedRun(context: UserContext, member: FleetMember, run: Plann
       ]),
     );
   });
+}
+
+function buildPolicy({ number, maxTurns, sequential, contextBudget, attempts, patienceMs }: PlannedRun) {
+  return {
+    maxTurns,
+    toolExecution: sequential ? "sequential" : "parallel",
+    contextBudget,
+    modelRetry: { attempts, patienceMs },
+    onBusy: number % 2 === 0 ? "queue" : "reject",
+  } as const;
 }
 
 /** Errors with which a run may reject: another process resumes it, or it can be started again. */

@@ -29,6 +29,7 @@ export function createWorker(world: World, name: string, onStep: StepHandler): S
   let suspendedSteps: (() => void)[] = [];
   // Clocks of different machines differ; ordering must not depend on them.
   let skewMs = random.chance(0.3) ? random.between(-3_600_000, 3_600_000) : 0;
+  if (world.hasExactClocks) skewMs = 0;
   world.addClockSkew(skewMs);
 
   function runStep(fire: () => void): void {
@@ -48,7 +49,7 @@ export function createWorker(world: World, name: string, onStep: StepHandler): S
     name,
     clock: {
       now: () => {
-        if (!world.isCalm && random.chance(0.0005)) {
+        if (!world.isCalm && !world.hasExactClocks && random.chance(0.0005)) {
           skewMs += random.pick([1000, 3_600_000, 315_360_000_000]);
           world.addClockSkew(skewMs);
         }

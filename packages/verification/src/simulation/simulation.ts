@@ -3,7 +3,7 @@ import { type AuditedStore, createAuditedStore } from "./audited-store.ts";
 import { createExecutionLog, type ExecutionLog } from "./execution-log.ts";
 import { createFleet, type FaultRates } from "./fleet.ts";
 import { checkMemories } from "./memory-audit.ts";
-import { type PlannedRun, planRuns } from "./plan.ts";
+import { type PlannedRun, planRuns, planSchedules } from "./plan.ts";
 import { planOutages } from "./provider.ts";
 import { createRandom, type Random } from "./random.ts";
 import { createReader, type Reader } from "./readers.ts";
@@ -28,13 +28,16 @@ export type SimulationResult = {
   readonly violation?: Violation & { readonly trace: readonly string[] };
 };
 
+/** Schedules have numbers of their own, so that worlds without any stay what they were. */
+const scheduleSeed = 1_000_000_000;
+
 /** Virtual time in which a healthy worker must end all runs once the faults have stopped. */
 const calmTimeoutMs = 300_000;
 
 /** Simulates the world of a seed and checks the invariants. The same seed gives the same trace. */
 export async function simulate(seed: number, options: SimulationOptions = {}): Promise<SimulationResult> {
   const random = createRandom(seed);
-  const world = createWorld({ random, ...(options.onLine && { onLine: options.onLine }) });
+  const world = createWorld({ random, seed, ...(options.onLine && { onLine: options.onLine }) });
   await withSeededGlobals(world, () => runWorld(world, { ...options, hasMemories: hasMemories(seed) }));
   const { violation, totals } = world;
   totals.events = world.scheduler.fired;
@@ -49,7 +52,8 @@ type WorldOptions = SimulationOptions & { readonly hasMemories: boolean };
 async function runWorld(world: World, options: WorldOptions): Promise<void> {
   const { mutateStore, mutateWorkerStore, mutateModel, ignoresVersions = false } = options;
   const { random, scheduler } = world;
-  const runs = planRuns(random);
+  const runs = planSchedules(createRandom(world.seed + scheduleSeed), planRuns(random));
+  world.hasExactClocks = runs.some(({ scheduleId }) => scheduleId !== undefined);
   const outages = planOutages(random);
   const audited = createAuditedStore(world, { runs, mutateStore, ignoresVersions });
   const executionLog = createExecutionLog(world, audited);
@@ -69,9 +73,12 @@ async function runWorld(world: World, options: WorldOptions): Promise<void> {
     mutateWorkerStore,
   );
   const users = createSimulatedUsers({ world, fleet, audited });
-  const readers = Array.from({ length: random.below(3) }, () =>
-    createReader(world, fleet, { audited, run: random.pick(runs), isSessionReader: random.chance(0.3) }),
-  );
+  const readers = Array.from({ length: random.below(3) }, () => {
+    const run = random.pick(runs);
+    // The id of a scheduled run is not known before it starts.
+    const isSessionReader = random.chance(0.3) || run.scheduleId !== undefined;
+    return createReader(world, fleet, { audited, run, isSessionReader });
+  });
   for (let count = random.between(1, 3); count > 0; count--) fleet.start();
   scheduleUsers(world, users, runs);
   if (random.chance(0.15)) scheduler.after(random.below(2000), () => audited.jumpClock(3_600_000));

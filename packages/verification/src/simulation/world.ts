@@ -29,6 +29,8 @@ export type Totals = {
   trials: number;
   /** Reads of facts that a newer version stored. */
   newerFacts: number;
+  /** Runs that a schedule has started. */
+  schedules: number;
 };
 
 export function createTotals(): Totals {
@@ -51,16 +53,20 @@ export function createTotals(): Totals {
     edits: 0,
     trials: 0,
     newerFacts: 0,
+    schedules: 0,
   };
 }
 
 /** State shared by all parts of a world. */
 export interface World {
+  readonly seed: number;
   readonly random: Random;
   readonly scheduler: Scheduler;
   readonly totals: Totals;
   /** True once the faults have stopped. */
   isCalm: boolean;
+  /** True in a world with schedules, whose times would otherwise be hours away for some workers. */
+  hasExactClocks: boolean;
   violation: Violation | undefined;
   /** Records how far the wall clock of a worker is off. */
   addClockSkew(ms: number): void;
@@ -75,23 +81,26 @@ export interface World {
 
 export type WorldOptions = {
   readonly random: Random;
+  readonly seed?: number;
   /** Receives every line of the trace. */
   onLine?(line: string): void;
 };
 
 const maxTraceLines = 40;
 
-export function createWorld({ random, onLine }: WorldOptions): World {
+export function createWorld({ random, seed = 0, onLine }: WorldOptions): World {
   const scheduler = createScheduler(random);
   const lines: [at: number, who: string, what: string][] = [];
   const formatLine = ([at, who, what]: (typeof lines)[number]) =>
     `${String(at).padStart(6)} ms  ${who.padEnd(10)} ${what}`;
   let [minSkewMs, maxSkewMs] = [0, 0];
   const world: World = {
+    seed,
     random,
     scheduler,
     totals: createTotals(),
     isCalm: false,
+    hasExactClocks: false,
     violation: undefined,
     addClockSkew(ms) {
       minSkewMs = Math.min(minSkewMs, ms);
