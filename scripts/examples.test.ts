@@ -71,6 +71,7 @@ describe("the examples", () => {
       "server_unreachable: Restate does not answer at http://127.0.0.1:9070. Check the address, and that the server runs.",
     resume: "9 facts were left; the last is tool_call_start",
     safety: '  "to": "thief@example.net",',
+    schedules: "next at 2026-03-03T13:00:00.000Z",
     server: "order_taxi waits for approval",
     "sessions-export": "imported: Harbors, 4 entries",
     "sessions-live": "disconnected after 2",
