@@ -61,7 +61,7 @@ export const mcpAppRoutes: readonly Route[] = [
     path: "/api/sessions/{sessionId}/apps/{seq}/page",
     summary: "The page of the MCP App of a call, for a frame without access to anything else.",
     params,
-    query: z.strictObject({ digest: digest.describe("Of the origins that the user can see.") }),
+    query: z.strictObject({ digest: digest.optional().describe("Of the origins that the user can see.") }),
     responses: { 200: { description: "The page, with the policy that it needs.", type: "text/html" } },
     async handle({ params: call, query, request }, deployment) {
       // A window of its own could send what it knows to any site.

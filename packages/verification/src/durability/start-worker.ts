@@ -43,7 +43,7 @@ export function startWorker(
     [
       ...(options.heapMb === undefined ? [] : [`--max-old-space-size=${options.heapMb}`]),
       ...(options.preload === undefined ? [] : [`--import=${options.preload}`]),
-      ...buildProgramArguments(options.program?.file ?? program),
+      ...buildProgramArguments(options.program?.file ?? program, options.preload !== undefined),
       JSON.stringify(options),
     ],
     {
