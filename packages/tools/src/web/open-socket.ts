@@ -1,5 +1,6 @@
 import { isIP, type Socket } from "node:net";
-import { connect as connectByTls, getCACertificates } from "node:tls";
+// As a namespace: Workers have no `getCACertificates`, and a bundle that names it does not load there.
+import * as tls from "node:tls";
 import { isSameAddress } from "./addresses.ts";
 import { getPort } from "./check-url.ts";
 import type { Guard } from "./guard.ts";
@@ -61,14 +62,14 @@ function waitForConnect(socket: Socket, timeoutMs: number | undefined): Promise<
 function openTlsSocket(socket: Socket, url: URL, { certificates }: Guard): Promise<Socket> {
   const host = normalizeHost(url.hostname);
   const { promise, resolve, reject } = Promise.withResolvers<Socket>();
-  const secure = connectByTls({
+  const secure = tls.connect({
     socket,
     host,
     servername: isIP(host) ? "" : host,
     // Explicit, because NODE_TLS_REJECT_UNAUTHORIZED can change the default.
     rejectUnauthorized: true,
     ALPNProtocols: ["http/1.1"],
-    ...(certificates.length > 0 && { ca: [...getCACertificates("default"), ...certificates] }),
+    ...(certificates.length > 0 && { ca: [...tls.getCACertificates("default"), ...certificates] }),
   });
   secure.once("secureConnect", () => resolve(secure));
   secure.on("error", reject);
