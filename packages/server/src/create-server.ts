@@ -330,7 +330,7 @@ function createDeployment(options: ServerOptions, base: DeploymentBase): ServerP
     ...{ agentParts, mcpCalls, models, admission },
     policyLimits: resolvePolicyLimits(options.policyLimits),
     settingsLimits: options.settingsLimits ? checkSettingsLimits(options.settingsLimits) : {},
-    experiments: createExperiments({ store, agents, policy, getRunOptions, report, resolver }),
+    experiments: createExperiments({ ...limits, store, agents, getRunOptions, report, resolver }),
     ephemeralRuns: createEphemeralRuns({ ...limits, getRunOptions }),
     mcpService: mountMcp({ ...mcpParts, ...hooks, agents: coded, context, secrets, onError: report }),
     ...{ basePath: options.basePath ?? "", sseLog: options.sseLog },

@@ -68,7 +68,8 @@ export type ExperimentSummary = {
   readonly meanMs: number;
 };
 
-export type ExperimentStatus = "running" | "done" | "cancelled" | "interrupted";
+/** `stopped`: at a quota, see `error`. */
+export type ExperimentStatus = "running" | "done" | "cancelled" | "interrupted" | "stopped";
 
 /** A dataset, run against a version of an agent. */
 export type Experiment = {
@@ -79,6 +80,8 @@ export type Experiment = {
   readonly agent: string;
   readonly agentVersion?: string;
   readonly status: ExperimentStatus;
+  /** Why it is `stopped`. */
+  readonly error?: ErrorData;
   readonly createdAt: number;
   readonly endedAt?: number;
   readonly attempts: number;

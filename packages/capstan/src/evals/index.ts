@@ -14,6 +14,7 @@ export {
   type Thresholds,
 } from "./define-eval.ts";
 export { type EvalCase, type ExpectedCall, readCase, readCases } from "./eval-case.ts";
+export type { EvalRunOptions, GetEvalRunOptions, QuotaErrors } from "./eval-run-options.ts";
 export { expectEval } from "./expect-eval.ts";
 export {
   type Agreement,

@@ -1,11 +1,12 @@
 import { defineAgent, type ModelChoice } from "../agent.ts";
 import { AgentError } from "../errors.ts";
 import { getText } from "../history.ts";
-import { createEvalSessionId } from "../ids.ts";
+import { createEvalSessionId, createId } from "../ids.ts";
 import type { Json } from "../json.ts";
 import { readInput } from "../run/input.ts";
 import { run as startRun } from "../run/run.ts";
 import { getScope } from "../store.ts";
+import { assertWithinQuota } from "./eval-run-options.ts";
 import type { ScoredRun, Scorer } from "./scorer.ts";
 
 export type JudgeOptions = {
@@ -43,12 +44,17 @@ export function judge({ model, rubric, name = "judge", passAt = 4 }: JudgeOption
     name,
     async score(scored) {
       const prompt = buildPrompt(rubric, scored);
+      const ids = { runId: createId("run_"), sessionId: createEvalSessionId(getScope(scored.sessionId)) };
+      const { quotaErrors, context: _, ...given } = (await scored.getRunOptions?.(ids)) ?? {};
       const result = await startRun(agent, prompt, {
+        ...given,
         store: scored.store,
-        session: createEvalSessionId(getScope(scored.sessionId)),
+        session: ids.sessionId,
+        runId: ids.runId,
         ...(scored.signal && { signal: scored.signal }),
         tags: ["judge", `judges:${scored.runId}`],
       });
+      assertWithinQuota(result, quotaErrors);
       if (result.status !== "done")
         throw new AgentError(
           "output_invalid",

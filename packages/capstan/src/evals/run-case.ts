@@ -9,8 +9,8 @@ import { loadRunFacts } from "../sessions/load-facts.ts";
 import type { Store } from "../store.ts";
 import type { Eval } from "./define-eval.ts";
 import type { EvalCase } from "./eval-case.ts";
+import { assertWithinQuota, type GetEvalRunOptions } from "./eval-run-options.ts";
 import type { CaseResult } from "./experiment.ts";
-import type { RunEvalOptions } from "./run-eval.ts";
 import { readOutcome } from "./run-outcome.ts";
 import { scoreRun } from "./scorer.ts";
 import { isRealTool, type ToolModes, withToolModes } from "./tool-modes.ts";
@@ -24,7 +24,7 @@ export type RunCaseContext = {
   /** The scope of the runs' sessions. */
   readonly scope: string;
   getAgent(evalCase: EvalCase): Promise<Agent>;
-  readonly getRunOptions: NonNullable<RunEvalOptions["getRunOptions"]>;
+  readonly getRunOptions: GetEvalRunOptions;
   /** Undefined: each case answers from the run that it was saved from. */
   readonly recordings: readonly ToolRecording[] | undefined;
   readonly isRecording: boolean;
@@ -45,7 +45,7 @@ const maxTextLength = 20_000;
 
 /** Runs one attempt at a case as an ordinary run in its own session, and scores its facts. Never rejects for a bad run. */
 export async function runCase(definition: Eval, context: RunCaseContext): Promise<RanCase> {
-  const { case: evalCase, attempt, store, signal, clock } = context;
+  const { case: evalCase, attempt, store, signal, clock, getRunOptions } = context;
   const runId = createId("run_");
   const sessionId = createEvalSessionId(context.scope);
   const missing: AgentError[] = [];
@@ -57,8 +57,9 @@ export async function runCase(definition: Eval, context: RunCaseContext): Promis
       recordings: createRecordingLookup(recordings, evalCase.id),
       onMissing: (error) => void missing.push(error),
     });
+    const { quotaErrors, ...given } = await getRunOptions({ runId, sessionId });
     const running = startRun(agent, evalCase.input, {
-      ...(await context.getRunOptions({ sessionId })),
+      ...given,
       store,
       session: sessionId,
       runId,
@@ -68,10 +69,11 @@ export async function runCase(definition: Eval, context: RunCaseContext): Promis
       tags: ["eval", `eval:${definition.name}`, `experiment:${context.experimentId}`],
     });
     const unanswered = await settle(running, { approvals: definition.approvals ?? "simulated", modes });
+    assertWithinQuota(await running, quotaErrors);
     const facts = await loadRunFacts(store, runId);
     const outcome = readOutcome(facts);
     const { agentVersion, status, text, cost, ms, turns, usage } = outcome;
-    const scored = { ...outcome, case: evalCase, facts, store, ...(signal && { signal }) };
+    const scored = { ...outcome, case: evalCase, facts, store, getRunOptions, ...(signal && { signal }) };
     const scores = await scoreRun(definition.scorers, scored);
     const error: ErrorData | undefined =
       unanswered ?? (missing[0] && toErrorData("recording_missing", missing[0].message));

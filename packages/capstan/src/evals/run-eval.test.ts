@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { defineAgent } from "../agent.ts";
 import { local } from "../engines/local.ts";
+import { AgentError } from "../errors.ts";
 import { recorded } from "../models/recorded.ts";
 import { agentTool } from "../run/agent-tool.ts";
 import { run } from "../run/run.ts";
@@ -111,6 +112,37 @@ describe("an experiment", () => {
       cases: expect.arrayContaining([...cases]),
     });
     await store.close();
+  });
+
+  it("stops when a quota refuses a run, also that of a judge, and is continued with the open attempts", async () => {
+    const store = memory();
+    const judge = scorers.judge({
+      model: scriptedModel(() => ({ text: '{"reason":"good","rating":5}' })),
+      rubric: "Is it right?",
+    });
+    const started: string[] = [];
+    const runWithQuota = (quota: number) => {
+      let left = quota;
+      return runEval(createEval({ scorers: [judge] }), {
+        ...{ store, id: "exp_quota", concurrency: 1 },
+        getRunOptions({ runId }) {
+          if (left-- === 0) throw new AgentError("quota_exceeded", "Your quota of runs is used up.");
+          started.push(runId);
+          return {};
+        },
+      });
+    };
+    const stopped = await runWithQuota(3); // a run and its judge, and a run
+    expect(stopped).toMatchObject({
+      status: "stopped",
+      error: { code: "quota_exceeded", message: "Your quota of runs is used up." },
+      results: [{ caseId: "lamp", passed: true }],
+    });
+    for (const runId of started) expect(await store.findRun(runId)).toMatchObject({ state: "ended" });
+    const done = await runWithQuota(2);
+    expect(done).toMatchObject({ status: "done", summary: { passed: 2 } });
+    expect(done.results[0]).toEqual(stopped.results[0]);
+    expect(started).toHaveLength(5);
   });
 
   it("does not hide the conversations of the user: its sessions are not in their list", async () => {

@@ -1,14 +1,14 @@
 import type { Agent } from "../agent.ts";
 import { backgroundClock, type Clock } from "../clock.ts";
 import { suggestName } from "../definition.ts";
-import { AgentError, describeThrown } from "../errors.ts";
+import { AgentError, describeThrown, type ErrorData } from "../errors.ts";
 import { createId } from "../ids.ts";
 import type { Json } from "../json.ts";
-import type { RunOptions } from "../run/run.ts";
 import type { Store } from "../store.ts";
 import { memory } from "../stores/memory.ts";
 import type { Eval } from "./define-eval.ts";
 import { type EvalCase, readCases } from "./eval-case.ts";
+import type { GetEvalRunOptions } from "./eval-run-options.ts";
 import { type CaseResult, type Experiment, summarizeResults } from "./experiment.ts";
 import { loadRecordings, writeRecordings } from "./recording-file.ts";
 import {
@@ -46,8 +46,11 @@ export type RunEvalOptions = {
   readonly record?: boolean;
   /** Id of the experiment. If it exists, it is continued: attempts that have a result are not repeated. */
   readonly id?: string;
-  /** Returns further options of each run, such as its hooks and secrets. A case with a context overrides theirs. */
-  readonly getRunOptions?: (run: { readonly sessionId: string }) => EvalRunOptions | Promise<EvalRunOptions>;
+  /**
+   * Returns further options of each run, also of judges, such as its hooks and secrets. A case with a context overrides
+   * theirs. Rejecting with `quota_exceeded` stops the experiment: started attempts finish, the others can be made later.
+   */
+  readonly getRunOptions?: GetEvalRunOptions;
   /** The user that the runs belong to, see `getScope`. Default: none. */
   readonly scope?: string;
   /** The dataset that the cases come from. */
@@ -57,8 +60,6 @@ export type RunEvalOptions = {
   /** The clock of the experiment and its runs. */
   readonly clock?: Clock;
 };
-
-export type EvalRunOptions = Pick<RunOptions, "context" | "hooks" | "secrets" | "policy">;
 
 type Attempt = { readonly case: EvalCase; readonly attempt: number };
 
@@ -80,10 +81,11 @@ async function runExperiment(definition: Eval, options: RunEvalOptions): Promise
   const { store, id, attempts } = experiment;
   const made: ToolRecording[] = [];
   const open = listAttempts(cases, attempts).filter((one) => !experiment.hasResult(one));
+  let stopped: ErrorData | undefined;
   const stopHeartbeat = startHeartbeat(experiment.clock, () => experiment.save("running"));
   try {
     await inParallel(open, concurrency, async (one) => {
-      if (signal?.aborted) return;
+      if (signal?.aborted || stopped) return;
       const context = { store, experimentId: id, scope, getAgent, recordings, isRecording: record };
       const { getRunOptions = () => ({}) } = options;
       const ran = await runCase(definition, {
@@ -92,6 +94,10 @@ async function runExperiment(definition: Eval, options: RunEvalOptions): Promise
         ...(clock && { clock }),
       });
       if (signal?.aborted) return; // its run was cancelled: it is repeated when the experiment continues
+      if (ran.result.error?.code === "quota_exceeded") {
+        stopped ??= ran.result.error;
+        return;
+      }
       made.push(...ran.recorded);
       const done = await experiment.add(ran);
       options.onResult?.(ran.result, { done, total: cases.length * attempts });
@@ -100,8 +106,8 @@ async function runExperiment(definition: Eval, options: RunEvalOptions): Promise
     await stopHeartbeat();
   }
   if (record) await writeRecordings(definition, sortRecordings(made, cases));
-  if (!signal?.aborted) return experiment.save("done");
-  return experiment.save(signal.reason === "interrupted" ? "interrupted" : "cancelled");
+  if (signal?.aborted) return experiment.save(signal.reason === "interrupted" ? "interrupted" : "cancelled");
+  return stopped ? experiment.save("stopped", stopped) : experiment.save("done");
 }
 
 async function loadEvalCases({ name, cases: given }: Eval): Promise<readonly EvalCase[]> {
@@ -122,7 +128,7 @@ interface OpenExperiment {
   hasResult(attempt: Attempt): boolean;
   /** Stores a result and returns the number of results. */
   add(ran: RanCase): Promise<number>;
-  save(status: Experiment["status"]): Promise<Experiment>;
+  save(status: Experiment["status"], error?: ErrorData): Promise<Experiment>;
 }
 
 /** Stores the start of the experiment, so that a reader sees it at once, or continues an earlier one. */
@@ -141,7 +147,7 @@ async function openExperiment(
     typeof agent === "string" ? agent : typeof agent === "function" ? earlier?.agent : agent.name;
   let agentVersion = earlier?.agentVersion;
 
-  async function save(status: Experiment["status"]): Promise<Experiment> {
+  async function save(status: Experiment["status"], error?: ErrorData): Promise<Experiment> {
     const ordered = sortResults(results, cases);
     const experiment: Experiment = {
       id,
@@ -150,6 +156,7 @@ async function openExperiment(
       agent: agentName ?? definition.name,
       ...(agentVersion !== undefined && { agentVersion }),
       status,
+      ...(error && { error }),
       createdAt,
       ...(status !== "running" && { endedAt: clock.now() }),
       ...{ attempts, scorers, cases, results: ordered, summary: summarizeResults(ordered, scorers) },

@@ -4,6 +4,7 @@ import type { Fact } from "../event.ts";
 import { isRecord, type Json } from "../json.ts";
 import type { Store } from "../store.ts";
 import type { EvalCase } from "./eval-case.ts";
+import type { GetEvalRunOptions } from "./eval-run-options.ts";
 import type { RunOutcome } from "./run-outcome.ts";
 
 /** The score of one run by one scorer. */
@@ -25,6 +26,8 @@ export type ScoredRun = RunOutcome & {
   readonly facts: readonly Fact[];
   /** Where a scorer stores what it does itself, such as the run of a judge. */
   readonly store: Store;
+  /** Options of what a scorer runs itself. */
+  readonly getRunOptions?: GetEvalRunOptions;
   readonly signal?: AbortSignal;
 };
 
@@ -46,7 +49,7 @@ export interface Scorer {
   score(run: ScoredRun): ScoreValue | Promise<ScoreValue>;
 }
 
-/** Scores a run. A scorer that throws gives a score with an `error`. */
+/** Scores a run. A scorer that throws gives a score with an `error`. Rejects with `quota_exceeded`. */
 export async function scoreRun(scorers: readonly Scorer[], run: ScoredRun): Promise<readonly Score[]> {
   const scores = await Promise.all(scorers.map((scorer) => applyScorer(scorer, run)));
   return scores.flatMap((score) => score ?? []);
@@ -56,7 +59,8 @@ async function applyScorer(scorer: Scorer, run: ScoredRun): Promise<Score | unde
   try {
     return toScore(scorer.name, await scorer.score(run));
   } catch (thrown) {
-    const { message } = describeThrown(thrown, "internal");
+    const { code, message } = describeThrown(thrown, "internal");
+    if (code === "quota_exceeded") throw thrown;
     return { scorer: scorer.name, value: 0, passed: false, error: message };
   }
 }

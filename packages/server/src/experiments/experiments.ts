@@ -14,8 +14,11 @@ import {
   saveExperimentInfo,
   type ToolModes,
 } from "capstan/evals";
+import type { Caller } from "../access/caller.ts";
+import type { Quotas } from "../access/quotas.ts";
 import type { Deployment } from "../deployment.ts";
 import type { AgentResolver } from "../runs/agent-resolver.ts";
+import { type AttemptOptions, admitAttempt } from "./admit-attempt.ts";
 
 /** An experiment as a request asks for it; stored with it, so that it can be continued. */
 export type ExperimentRequest = {
@@ -30,15 +33,15 @@ export type ExperimentRequest = {
   readonly approvals?: "simulated" | "all" | "none" | undefined;
 };
 
-/** The request with the user that the runs belong to, as it is stored. */
-type StoredRequest = ExperimentRequest & { readonly scope?: string };
+/** The request with the user that the runs belong to, and the quotas at its start, as it is stored. */
+type StoredRequest = ExperimentRequest & { readonly scope?: string; readonly quotas?: Quotas };
 
 /** The experiments that this process runs in the background. */
 export interface Experiments {
-  /** Starts an experiment and returns it as soon as it is stored. */
-  start(request: ExperimentRequest, scope: string): Promise<ExperimentInfo>;
-  /** Continues an interrupted or cancelled experiment: attempts with a result are not repeated. */
-  resume(id: string, scope: string): Promise<ExperimentInfo>;
+  /** Starts an experiment and returns it as soon as it is stored. Its runs count against the quotas of the caller. */
+  start(request: ExperimentRequest, caller: Caller): Promise<ExperimentInfo>;
+  /** Continues an interrupted, stopped or cancelled experiment: attempts with a result are not repeated. */
+  resume(id: string, caller: Caller): Promise<ExperimentInfo>;
   /** Continues the experiments whose process is gone, unless another process does. */
   recover(): Promise<void>;
   /** Ends an experiment of this process. Rejects with `not_found`. */
@@ -47,10 +50,11 @@ export interface Experiments {
   close(): Promise<void>;
 }
 
-export type ExperimentsOptions = Pick<Deployment, "store" | "agents" | "getRunOptions" | "policy"> & {
-  readonly resolver: Pick<AgentResolver, "get">;
-  report(thrown: unknown): void;
-};
+export type ExperimentsOptions = Pick<Deployment, "store" | "agents"> &
+  AttemptOptions & {
+    readonly resolver: Pick<AgentResolver, "get">;
+    report(thrown: unknown): void;
+  };
 
 type Running = { readonly controller: AbortController; readonly ended: Promise<unknown> };
 
@@ -86,13 +90,13 @@ export function createExperiments(options: ExperimentsOptions): Experiments {
 
   async function continueInterrupted(info: ExperimentInfo): Promise<void> {
     const { id } = info;
-    const { scope = "", ...request } = info.request as unknown as StoredRequest;
+    const { scope = "", quotas = {}, ...request } = info.request as unknown as StoredRequest;
     // Another process may know the agent.
     if (!(await findAgent(options, request).catch(() => undefined))) return;
     if (!(await claimExperiment(store, id, Date.now()))) return;
     try {
       const { cases } = await loadExperiment(store, id, Date.now());
-      await open(id, request, { cases, scope });
+      await open(id, request, { cases, caller: { user: scope, scope, isAdmin: false, quotas } });
     } catch (thrown) {
       // It keeps its results and can be continued by hand; by itself it would fail again and again.
       await saveExperimentInfo(store, { ...info, status: "cancelled" }, Date.now());
@@ -107,11 +111,11 @@ export function createExperiments(options: ExperimentsOptions): Experiments {
         if (isOpen && running.size < maxExperiments) await continueInterrupted(info).catch(report);
       }
     },
-    async start(request, scope) {
+    async start(request, caller) {
       const cases = await loadCases(store, request.dataset);
-      return open(`exp_${crypto.randomUUID()}`, request, { cases, scope });
+      return open(`exp_${crypto.randomUUID()}`, request, { cases, caller });
     },
-    async resume(id, scope) {
+    async resume(id, caller) {
       const { status, cases, request } = await loadExperiment(store, id, Date.now());
       if (status === "done" || running.has(id)) {
         const message = `The experiment "${id}" is ${running.has(id) ? "running" : "done"}: there is nothing to continue.`;
@@ -124,8 +128,8 @@ export function createExperiments(options: ExperimentsOptions): Experiments {
           "invalid_input",
           `The experiment "${id}" was not started here: run its eval again.`,
         );
-      const { scope: _earlier, ...asked } = request as unknown as StoredRequest;
-      return open(id, asked, { cases, scope });
+      const { scope: _scope, quotas: _quotas, ...asked } = request as unknown as StoredRequest;
+      return open(id, asked, { cases, caller });
     },
     async cancel(id) {
       const found = running.get(id);
@@ -140,7 +144,7 @@ export function createExperiments(options: ExperimentsOptions): Experiments {
   };
 }
 
-type RunContext = { readonly cases: readonly EvalCase[]; readonly scope: string };
+type RunContext = { readonly cases: readonly EvalCase[]; readonly caller: Caller };
 
 type BackgroundRun = RunContext & {
   readonly id: string;
@@ -169,8 +173,9 @@ export function startExperimentRecovery({
 }
 
 async function runInBackground(options: ExperimentsOptions, run: BackgroundRun): Promise<void> {
-  const { store, policy, getRunOptions } = options;
-  const { id, request, cases, scope, signal } = run;
+  const { store } = options;
+  const { id, request, cases, caller, signal } = run;
+  const { scope, quotas } = caller;
   const { attempts = 1, concurrency = 4, tools, approvals } = request;
   const agent = await findAgent(options, request);
   const definition = defineEval({
@@ -184,12 +189,9 @@ async function runInBackground(options: ExperimentsOptions, run: BackgroundRun):
   });
   await runEval(definition, {
     ...{ id, scope, concurrency, signal, dataset: request.dataset },
-    request: JSON.parse(JSON.stringify({ ...request, scope } satisfies StoredRequest)) as Json,
+    request: JSON.parse(JSON.stringify({ ...request, scope, quotas } satisfies StoredRequest)) as Json,
     store,
     onStart: run.onStart,
-    getRunOptions: async ({ sessionId }) => ({
-      ...(await getRunOptions({ scope, sessionId })),
-      ...(policy && { policy }),
-    }),
+    getRunOptions: (ids) => admitAttempt(options, { ...ids, caller, signal }),
   });
 }

@@ -9,6 +9,7 @@ import { memory } from "capstan/stores/memory";
 import { sqlite } from "capstan/stores/sqlite";
 import { scriptedModel } from "capstan/testing";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { Quotas } from "../access/quotas.ts";
 import { createTestServer, type TestServer } from "../testing/test-server.ts";
 
 let paid: string[] = [];
@@ -45,8 +46,13 @@ const agent = defineAgent({ name: "bank", model, tools: [pay] });
 let server: TestServer;
 let client: Client & EvalsClient;
 afterEach(() => server.close(0));
-function serve(store = memory(), apiKey?: string): void {
-  server = createTestServer({ agents: [agent], store, ...(apiKey && { apiKey }) });
+function serve(store = memory(), apiKey?: string, quotas: Quotas = {}): void {
+  server = createTestServer({
+    agents: [agent],
+    store,
+    quotas: { default: quotas },
+    ...(apiKey && { apiKey }),
+  });
   const options = {
     baseURL: "http://127.0.0.1",
     fetch: (input: unknown, init?: RequestInit) => server.fetch(new Request(input as string, init)),
@@ -213,6 +219,62 @@ describe("experiments over HTTP", () => {
     await store.close();
     rmSync(folder, { recursive: true });
     serve();
+  });
+
+  const request = { dataset: "talk", agent: "bank", tools: { pay: "simulated" as const } };
+
+  it("stop at a quota of the user with the quota as the reason, and are continued after it is raised", async () => {
+    serve(memory(), undefined, { runs: { day: 2 } });
+    await createDataset();
+    const { id } = await client.experiments.start({ ...request, scorers: ["exact"], attempts: 2 });
+    const stopped = await finish(id);
+    expect(stopped).toMatchObject({
+      status: "stopped",
+      error: {
+        code: "quota_exceeded",
+        message: expect.stringMatching(
+          /^Your quota of 2 runs per day is used up\. It resets at .+Z\. Continue the experiment afterwards/,
+        ),
+      },
+      summary: { results: 2, passed: 2 },
+    });
+    expect(await client.experiments.list()).toMatchObject([{ status: "stopped", error: stopped.error }]);
+    await server.send("PUT", "/api/admin/quotas", { quotas: { runs: { day: 8 } } });
+    await client.experiments.resume(id);
+    const done = await finish(id);
+    expect(done).toMatchObject({ status: "done", summary: { results: 8, passed: 8 } });
+    expect(done).not.toHaveProperty("error");
+    for (const result of stopped.results) expect(done.results).toContainEqual(result);
+  });
+
+  it("do not count an attempt that ends at the rest of a quota of tokens, and stop", async () => {
+    // A run may use a tenth of what is left, 14 tokens, and the first turn uses 15.
+    serve(memory(), undefined, { tokens: { day: 140 } });
+    await createDataset();
+    const { id } = await client.experiments.start({ ...request, scorers: ["exact"], concurrency: 1 });
+    const stopped = await finish(id);
+    expect(stopped).toMatchObject({
+      status: "stopped",
+      error: {
+        code: "quota_exceeded",
+        message: expect.stringContaining("left for it in your quota of tokens"),
+      },
+    });
+    expect(stopped.results.map(({ caseId, status }) => `${caseId} ${status}`)).toEqual([
+      "a done",
+      "b done",
+      "c done",
+    ]);
+  });
+
+  it("wait while the active runs of the user hold a quota", async () => {
+    serve(memory(), undefined, { concurrentRuns: 1 });
+    await createDataset();
+    const { id } = await client.experiments.start({ ...request, scorers: ["exact"] });
+    await expect
+      .poll(async () => (await client.experiments.get(id)).status, { timeout: 60_000 })
+      .toBe("done");
+    expect(await client.experiments.get(id)).toMatchObject({ summary: { results: 4, passed: 4 } });
   });
 
   it("are cancelled with the results so far", async () => {

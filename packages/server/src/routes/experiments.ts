@@ -55,7 +55,10 @@ const info = {
   dataset: z.string().optional(),
   agent: z.string(),
   agentVersion: z.string().optional(),
-  status: z.enum(["running", "done", "cancelled", "interrupted"]),
+  status: z
+    .enum(["running", "done", "cancelled", "interrupted", "stopped"])
+    .describe("`stopped`: at a quota."),
+  error: z.looseObject({ code: z.string(), message: z.string() }).optional().describe("Why it is stopped."),
   createdAt: z.number(),
   endedAt: z.number().optional(),
   attempts: z.int(),
@@ -130,7 +133,7 @@ export const experimentRoutes: readonly Route[] = [
     responses: { 202: { description: "The experiment, which is running.", schema: experimentInfo } },
     async handle({ body, caller }, { experiments }) {
       // Scorers are checked when they are created.
-      const started = await experiments.start(body as unknown as ExperimentRequest, caller.scope);
+      const started = await experiments.start(body as unknown as ExperimentRequest, caller);
       return Response.json(toView(started), { status: 202 });
     },
   }),
@@ -172,13 +175,14 @@ export const experimentRoutes: readonly Route[] = [
   defineRoute({
     method: "POST",
     path: "/api/experiments/{experimentId}/resume",
-    summary: "Continue an interrupted or cancelled experiment. Attempts with a result are not repeated.",
+    summary:
+      "Continue an interrupted, stopped or cancelled experiment. Attempts with a result are not repeated.",
     access: "admin",
     startsWork: true,
     params,
     responses: { 202: { description: "The experiment, which is running.", schema: experimentInfo } },
     async handle({ params: { experimentId }, caller }, { experiments }) {
-      return Response.json(toView(await experiments.resume(experimentId, caller.scope)), { status: 202 });
+      return Response.json(toView(await experiments.resume(experimentId, caller)), { status: 202 });
     },
   }),
   defineRoute({

@@ -42,7 +42,12 @@ export function ExperimentPage({ id }: { readonly id: string }): ReactNode {
       {!value && error === undefined && <Loading label="Loading experiment" />}
       {value && (
         <>
-          {isRunning && <Progress experiment={value} />}
+          {value.error && (
+            <p className="mb-4 rounded-md bg-warn-soft px-3 py-2 text-sm text-warn [overflow-wrap:anywhere]">
+              {value.error.message}
+            </p>
+          )}
+          {(isRunning || value.status === "stopped") && <Progress experiment={value} />}
           <Summary experiment={value} />
           <CompareSection experiment={value} />
           <Section title="Results">
