@@ -4,7 +4,7 @@ import { describeScope } from "capstan/sessions";
 import { escapeTerminal, escapeTerminalLine } from "../terminal/escape-terminal.ts";
 import type { Key } from "../terminal/keys.ts";
 import { breakLines, indentHanging, measureWidth, truncateColumns, wrapText } from "../terminal/wrap.ts";
-import { type CheckArguments, promptForArguments } from "./edit-arguments.ts";
+import { type PreviewCall, promptForArguments } from "./edit-arguments.ts";
 import { promptForValue } from "./prompt-for-value.ts";
 import { buildAnswer, buildFields, parseJsonOrText } from "./question-form.ts";
 import { buildProposedDiff, formatDiff, getScript, getShownDiff } from "./tool-arguments.ts";
@@ -24,7 +24,7 @@ const typingPauseMs = 400;
 export type AskOptions = {
   readonly view: View;
   lastKeyAt(): number;
-  readonly checkArguments: CheckArguments;
+  readonly previewCall: PreviewCall;
 };
 
 /** Shows a pending call and returns the user's decision. */
@@ -74,7 +74,8 @@ function isSuspicious({ because = [] }: PendingCall): boolean {
   return because.length > 0;
 }
 
-function askForApproval(call: PendingCall, options: AskOptions): Promise<Decision> {
+/** Asks about a call, or about its preview with the `input` that the user has changed. */
+function askForApproval(call: PendingCall, options: AskOptions, input?: Json): Promise<Decision> {
   const { view, lastKeyAt } = options;
   const { style } = view;
   const canAllowAlways = call.always !== undefined;
@@ -90,7 +91,7 @@ function askForApproval(call: PendingCall, options: AskOptions): Promise<Decisio
     ["r", "deny and say why"],
     ["Esc", "stop"],
   ];
-  const askAgain = () => askForApproval(call, { ...options, lastKeyAt: () => 0 });
+  const askAgain = () => askForApproval(call, { ...options, lastKeyAt: () => 0 }, input);
   return new Promise((resolve) => {
     const decide = (decision: Decision) => {
       leave();
@@ -98,9 +99,10 @@ function askForApproval(call: PendingCall, options: AskOptions): Promise<Decisio
     };
     const edit = async () => {
       leave();
-      const edited = await promptForArguments(view, call, options.checkArguments);
+      const before = { ...call, input: input ?? call.input };
+      const edited = await promptForArguments(view, before, options.previewCall);
       if (edited.type === "left") resolve(askAgain());
-      else resolve(edited.type === "stopped" ? { type: "stop" } : { type: "approve", input: edited.input });
+      else resolve(edited.type === "stopped" ? { type: "stop" } : askAboutEdit(edited, options));
     };
     const sayWhy = async () => {
       leave();
@@ -116,7 +118,7 @@ function askForApproval(call: PendingCall, options: AskOptions): Promise<Decisio
       const name = key.type === "text" ? key.text.toLowerCase() : key.type === "press" ? key.name : "";
       if (name === "escape" || name === "ctrl+c") decide({ type: "stop" });
       else if (performance.now() < openAt) return;
-      else if (name === "y") decide({ type: "approve" });
+      else if (name === "y") decide({ type: "approve", ...(input !== undefined && { input }) });
       else if (name === "n") decide({ type: "deny" });
       else if (name === "a" && canAllowAlways) decide({ type: "always", covers: "call" });
       else if (name === "p" && canAllowPattern) decide({ type: "always", covers: "pattern" });
@@ -130,6 +132,18 @@ function askForApproval(call: PendingCall, options: AskOptions): Promise<Decisio
     };
     const leave = view.pushMode({ pressKey: press, render });
   });
+}
+
+/** Shows a call with the user's changes, and what they have changed about its risks, before it is allowed. */
+function askAboutEdit(
+  { preview, input }: { readonly preview: PendingCall; readonly input: Json },
+  options: AskOptions,
+): Promise<Decision> {
+  const { view } = options;
+  // An edit is for this call: a rule would be about the arguments of the model.
+  const { always: _always, pattern: _pattern, ...call } = preview;
+  view.print(formatDetails(view, call, `Allow ${escapeTerminalLine(call.name)} with your changes?`));
+  return askForApproval(call, { ...options, lastKeyAt: () => 0 }, input);
 }
 
 /** Puts as many items in a row as fit. */

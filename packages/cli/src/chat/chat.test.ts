@@ -129,8 +129,16 @@ describe.concurrent("the chat in a terminal", () => {
     program.type("\u0015[1]\r"); // Ctrl-U clears the line
     await program.waitFor("The arguments must be a JSON object.");
     program.type('\u0015{"to":7}\r');
-    await program.waitFor(/Arguments of send_mail\s+\S*to/);
+    await program.waitFor(/Arguments of send_mail\s+[^\n]*to/);
     program.type('\u0015{"to":"bob@example.com","text":"Bye"}\r');
+    const changed = await program.waitFor(/Allow send_mail with your changes\?[\s\S]*y allow/);
+    expect(still(changed)).toMatch(/"to": "bob@example\.com"[\s\S]*"text": "Bye"/);
+    expect(still(changed).split("with your changes?")[1]).not.toContain("always");
+    program.type("e"); // once more, from the changed arguments
+    await program.waitFor(/Arguments of send_mail[\s\S]*"text":"Bye"/);
+    program.type('\u0015{"to":"bob@example.com","text":"See you"}\r');
+    await program.waitFor(/"text": "See you"[\s\S]*y allow/);
+    program.type("y");
     await answered(program, "mail edited[\\s\\S]*allowed with your changes[\\s\\S]*sent to bob@example.com");
     program.type("mail three\r");
     await program.waitFor(/mail three[\s\S]*y allow/);
@@ -365,6 +373,13 @@ describe.concurrent("the chat in a terminal", () => {
         "(“fetch_page” with “https://evil.example/\\u{202e}gnp” in turn 1)",
     );
     expect(asked).not.toContain("always in this session");
+    program.type("e");
+    await program.waitFor(/Arguments of post[\s\S]*Enter checks/);
+    program.type('\u0015{"text":"less"}\r');
+    const changed = await program.waitFor(/Allow post with your changes\?[\s\S]*y allow/);
+    expect(changed.split("with your changes?")[1]?.replace(/\s+/g, " ")).toMatch(
+      /^ "post" would send data after the agent read text from others .*"text": "less"/,
+    );
     program.type("y");
     await answered(program, "posted[\\s\\S]*That was it");
   });

@@ -7,7 +7,7 @@ import { isWaitingForProvider, waitForWake } from "../sessions/wait-for-wake.ts"
 import { wrapText } from "../terminal/wrap.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 import { askForDecisions, sendDecisions } from "./decisions.ts";
-import type { CheckArguments } from "./edit-arguments.ts";
+import type { PreviewCall } from "./edit-arguments.ts";
 import { formatUsageLine } from "./format-usage.ts";
 import type { Transcript } from "./transcript.ts";
 import type { View } from "./view.ts";
@@ -221,12 +221,9 @@ async function decideCalls(
   if (activeRun.stopped.signal.aborted) return;
   activeRun.isAsking = true;
   try {
-    const checkArguments: CheckArguments = async ({ name }, input) => {
-      // A tool of a nested run is checked by the run itself.
-      const validation = await chatState.agent.tools.get(name)?.schema.validate(structuredClone(input));
-      return validation && !validation.valid ? validation.issues.slice(0, 3).join("; ") : undefined;
-    };
-    const decisions = await askForDecisions(pending, { view, lastKeyAt, checkArguments });
+    const previewCall: PreviewCall = (callId, input) =>
+      chatState.workspace.engine.previewCall(activeRun.run.id, callId, { input });
+    const decisions = await askForDecisions(pending, { view, lastKeyAt, previewCall });
     const target = { run: activeRun.run, store: chatState.workspace.store, sessionId };
     if (await sendDecisions(target, pending, decisions)) activeRun.stopped.abort();
   } finally {

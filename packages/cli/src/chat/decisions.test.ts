@@ -15,9 +15,9 @@ it("a request that has expired is denied without asking, and the user reads why"
   const print = (lines: readonly string[]) => void printed.push(...lines);
   // Asking would need more than this of a terminal.
   const view = { print, append: print, style: { dim: (text: string) => text } } as unknown as View;
-  expect(
-    await askForDecisions([call], { view, lastKeyAt: () => 0, checkArguments: async () => undefined }),
-  ).toEqual([{ type: "deny", reason: expect.stringContaining("nobody decided before the request expired") }]);
+  expect(await askForDecisions([call], { view, lastKeyAt: () => 0, previewCall: async () => call })).toEqual([
+    { type: "deny", reason: expect.stringContaining("nobody decided before the request expired") },
+  ]);
   expect(printed).toEqual(["  send was not called: the request expired."]);
 });
 
@@ -31,8 +31,8 @@ function pressAtQuestion(key: string) {
   };
   const style = createStyle(new PassThrough(), { NO_COLOR: "1" });
   const view = { ...{ print, append: print, pushMode, style }, getColumns: () => 100 } as unknown as View;
-  const checkArguments = async () => undefined;
-  return { printed, options: { view, lastKeyAt: () => Number.NEGATIVE_INFINITY, checkArguments } };
+  const previewCall = async () => call;
+  return { printed, options: { view, lastKeyAt: () => Number.NEGATIVE_INFINITY, previewCall } };
 }
 
 it("a pattern that a tool offers has a key of its own, and the user reads what it covers", async () => {
