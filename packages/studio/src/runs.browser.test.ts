@@ -4,6 +4,7 @@ import { scriptedModel } from "capstan/testing";
 import type { Page } from "playwright-core";
 import { beforeAll, describe, expect, test } from "vitest";
 import { setupStudio, takePicture } from "./testing/browser.ts";
+import { sendMessage } from "./testing/conversation-page.ts";
 
 const find = defineTool({
   ...{ name: "find_gate", description: "Finds a gate", input: { type: "object" }, effects: "none" },
@@ -171,4 +172,16 @@ test("an answer is rated, corrected, and found by its feedback", async () => {
   await getRun(page, "Write a long report").waitFor();
   await page.getByRole("main").getByText("Too short").waitFor();
   expect(await page.getByRole("rowheader").count()).toBe(1);
+});
+
+test("a session whose newest run failed is marked in the sidebar, until a run of it succeeds", async () => {
+  const page = await studio.open("/runs");
+  const sidebar = page.getByRole("navigation", { name: "Sessions" });
+  const failed = sidebar.getByRole("link", { name: "What is broken?" });
+  await failed.getByRole("img", { name: "Failed" }).waitFor();
+  expect(await sidebar.getByRole("img", { name: "Failed" }).count()).toBe(1);
+  await failed.click();
+  await sendMessage(page, "Hello again");
+  await page.getByRole("main").getByText("Follow the signs.", { exact: true }).waitFor();
+  await failed.getByRole("img", { name: "Failed" }).waitFor({ state: "detached" });
 });
