@@ -137,6 +137,8 @@ describe("a call of an MCP App", () => {
     const { runId } = await read("POST", `${path}/calls`, { tool: "peek", arguments: {} });
     await waitForRun(runId, "ended");
     expect(listCalls()).toEqual(["show_counter 0", "peek 0"]);
+    const { sessions } = await read("GET", "/api/sessions?details=true");
+    expect(sessions).toMatchObject([{ id: sessionId, agent: "guide", state: "ended" }]);
     const next = await read("POST", "/api/runs", { input: "And now?", sessionId, agent: "guide" });
     await waitForRun(next.runId, "ended");
     expect(lastHistory).toContainEqual(

@@ -53,7 +53,7 @@ const found = z.object({
 });
 
 const detailFields = {
-  agent: z.string().optional().describe("The agent of the newest run."),
+  agent: z.string().optional().describe("The agent of the newest run, apart from the calls of MCP Apps."),
   state: z.enum(["active", "waiting", "ended"]).optional().describe("The state of the newest run."),
   status: z
     .enum(["done", "limit", "failed", "cancelled"])

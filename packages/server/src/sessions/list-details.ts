@@ -1,10 +1,11 @@
 import type { RunStatus, RunSummary, Store } from "capstan";
 import { getScope } from "capstan/sessions";
+import { isAppAgent } from "../mcp-apps/app-agents.ts";
 import { loadOrigins } from "./branches.ts";
 
 /** The details of a session that a list shows next to its title. */
 export type ListDetails = {
-  /** The agent of its newest run. */
+  /** The agent of its newest run, apart from the calls of MCP Apps. */
   readonly agent?: string;
   /** The state of its newest run. */
   readonly state?: RunSummary["state"];
@@ -24,13 +25,34 @@ export async function loadListDetails(
     loadOrigins(store, sessionIds),
   ]);
   const runsBySession = new Map(runs.map((run) => [run.sessionId, run]));
+  const agents = await loadConversationAgents(store, runs);
   return (sessionId) => {
     const run = runsBySession.get(sessionId);
     const origin = origins.get(sessionId);
     const isSameUser = origin !== undefined && getScope(origin.sessionId) === getScope(sessionId);
     return {
-      ...(run && { agent: run.agent, state: run.state, ...(run.status && { status: run.status }) }),
+      ...(run && {
+        agent: agents.get(sessionId) ?? run.agent,
+        state: run.state,
+        ...(run.status && { status: run.status }),
+      }),
       ...(isSameUser && { origin: origin.sessionId }),
     };
   };
+}
+
+/** How far back to look for a run that is not the call of an app. */
+const maxRuns = 100;
+
+/** Finds the agents of the sessions whose newest run is the call of an MCP App. */
+async function loadConversationAgents(
+  store: Store,
+  newest: readonly RunSummary[],
+): Promise<ReadonlyMap<string, string>> {
+  const agents = new Map<string, string>();
+  for (const { sessionId } of newest.filter(({ agent }) => isAppAgent(agent))) {
+    const run = (await store.listRuns(sessionId, maxRuns)).findLast(({ agent }) => !isAppAgent(agent));
+    if (run) agents.set(sessionId, run.agent);
+  }
+  return agents;
 }
