@@ -111,6 +111,9 @@ describe.each([
 test("arguments are edited by keyboard, refused if invalid, and the agent is told", async () => {
   const page = await studio.open("/", { expects: [/400/] });
   const card = await ask(page, "mail");
+  // The list of sessions follows the run, and not only when it is loaded again.
+  const listed = page.getByRole("navigation", { name: "Sessions" }).locator("[aria-current=page]");
+  await listed.getByRole("img", { name: "Waiting for you" }).waitFor();
   await card.getByRole("button", { name: "Edit" }).focus();
   await page.keyboard.press("Enter");
   const form = card.getByRole("form", { name: "Change the arguments" });
@@ -133,6 +136,7 @@ test("arguments are edited by keyboard, refused if invalid, and the agent is tol
   await json.fill(JSON.stringify(edited));
   await form.getByRole("button", { name: "Allow with changes" }).press("Enter");
   await waitUntilIdle(page);
+  await listed.getByRole("img").waitFor({ state: "detached" });
   expect(sent).toEqual([edited]);
   expect(heard).toEqual([
     expect.stringMatching(

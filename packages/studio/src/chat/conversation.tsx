@@ -20,6 +20,7 @@ import { MissingSession } from "./missing-session.tsx";
 import { type OpenedSource, SourcePanel } from "./source-panel.tsx";
 import { StuckNote } from "./stuck-note.tsx";
 import { useBranching } from "./use-branching.ts";
+import { useListedState } from "./use-listed-state.ts";
 import { useRunInAddress } from "./use-run-in-address.ts";
 
 /** A session with its messages and the composer. */
@@ -52,6 +53,7 @@ function ConversationView({ session, onReopen }: ConversationViewProps): ReactNo
   const branching = useBranching(session);
   useLoadFeedback(id);
   useRunInAddress(session);
+  useListedState(session);
   const [sentTexts, setSentTexts] = useState<readonly SentText[]>([]);
   const [scrollKey, setScrollKey] = useState(0);
   const sendMessage = useSendMessage(session, (text) => {

@@ -56,6 +56,14 @@ function closeOnPhone(): void {
 /** Apps, sessions and links to the other pages. */
 export function SessionSidebar({ openId }: { readonly openId: string | undefined }): ReactNode {
   const { sessions, error, refresh } = useSessionList();
+  // The open session reports its own state.
+  const isWorking = sessions?.some(({ id, state }) => state === "active" && id !== openId) ?? false;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: each list with a working session schedules the next
+  useEffect(() => {
+    if (!isWorking) return;
+    const timer = setTimeout(() => void refresh(), refreshMs);
+    return () => clearTimeout(timer);
+  }, [sessions, isWorking, refresh]);
   const [currentPath] = useLocation();
   const newChatPath = useNewChatPath();
   const isAdmin = useAbout(({ about }) => about?.isAdmin === true);
@@ -122,6 +130,9 @@ export function SessionSidebar({ openId }: { readonly openId: string | undefined
     </>
   );
 }
+
+/** Between two looks at sessions that work in the background. */
+const refreshMs = 5000;
 
 /** The member that was used last; `updatedAt` tells the group of the family. */
 function getNewest({ session, branches }: SessionFamily): SessionListItem {
