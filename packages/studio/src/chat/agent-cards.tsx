@@ -68,7 +68,7 @@ function AgentCard(props: AgentCardProps): ReactNode {
         isMarked ? "border-accent ring-1 ring-accent" : "hover:border-faint/60",
       )}
     >
-      <AgentPicture name={picture} className="h-14 w-14 shrink-0 rounded-lg sm:h-24 sm:w-full" />
+      <AgentPicture name={picture} className="h-14 w-20 shrink-0 rounded-lg sm:h-24 sm:w-full" />
       <div className="flex min-w-0 flex-1 flex-col sm:px-1 sm:pb-0.5">
         {/* The whole card chooses the agent, except for the other buttons in it. */}
         <button

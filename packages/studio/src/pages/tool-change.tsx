@@ -1,6 +1,7 @@
 import type { McpServerInfo } from "capstan/client";
 import type { ReactNode } from "react";
 import { Button } from "../ui/button.tsx";
+import { classNames } from "../ui/class-names.ts";
 import { escapeInvisible } from "../ui/escape-text.ts";
 
 type ToolChangeProps = {
@@ -54,7 +55,12 @@ function Value({ label, text }: { readonly label: string; readonly text: string 
   return (
     <div className="min-w-0 rounded-md border bg-paper px-3 py-1.5">
       <p className="text-xs text-faint">{label}</p>
-      <p className="max-h-48 overflow-y-auto whitespace-pre-wrap text-sm [overflow-wrap:anywhere]">
+      <p
+        className={classNames(
+          "max-h-48 overflow-y-auto whitespace-pre-wrap [overflow-wrap:anywhere]",
+          /^[[{]/.test(text) ? "font-mono text-small" : "text-sm",
+        )}
+      >
         {text === "" ? <span className="text-faint">(empty)</span> : escapeInvisible(text)}
       </p>
     </div>

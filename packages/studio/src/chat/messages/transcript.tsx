@@ -97,7 +97,7 @@ function getRowStyle(item: Item, highlightedSeq: number | undefined): string {
   return classNames(
     item.type === "user" ? "pb-2" : "pb-6",
     item.seq === highlightedSeq &&
-      "[&>*]:rounded-lg [&>*]:outline-2 [&>*]:outline-offset-8 [&>*]:outline-accent/60",
+      "[&>*]:rounded-lg [&>*]:outline-2 [&>*]:outline-offset-2 [&>*]:outline-accent/60",
   );
 }
 

@@ -63,7 +63,8 @@ export function MapWidget(props: MapProps): ReactNode {
         >
           {level && <MapDrawing map={props} level={level} projection={projection} view={view} size={size} />}
         </div>
-        <div className="absolute right-2 bottom-2 flex flex-col rounded-md border bg-raised">
+        {/* Large buttons would cover a part of the map. */}
+        <div className="absolute right-2 bottom-2 flex flex-col rounded-md border bg-raised pointer-coarse:static pointer-coarse:flex-row pointer-coarse:justify-end pointer-coarse:rounded-none pointer-coarse:border-x-0 pointer-coarse:border-b-0">
           <IconButton label="Zoom in" onClick={() => zoom(1.5)}>
             <Plus size={16} />
           </IconButton>
