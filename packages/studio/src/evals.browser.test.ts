@@ -194,3 +194,27 @@ describe.each([
     }
   });
 });
+
+test("an experiment that stopped at a quota says so, and is continued when the quota allows it", async () => {
+  const headers = { host: "127.0.0.1", "content-type": "application/json" };
+  const send = (path: string, init: RequestInit) =>
+    studio.server.fetch(new Request(`http://127.0.0.1${path}`, { headers, ...init }));
+  const setQuotas = (quotas: object) =>
+    send("/api/admin/quotas", { method: "PUT", body: JSON.stringify({ quotas }) });
+  const { windows } = await (await send("/api/usage", {})).json();
+  await setQuotas({ runs: { day: windows.day.runs + 2 } });
+  const request = { dataset: "harbour questions", agent: "harbour", scorers: ["contains" as const] };
+  const { id } = await connectEvals().experiments.start({ ...request, tools: { "*": "simulated" } });
+  await expect.poll(async () => (await connectEvals().experiments.get(id)).status).toBe("stopped");
+  const page = await studio.open(`/experiments/${id}`, { size: "phone", theme: "dark" });
+  await page.getByText(/^Your quota of \d+ runs per day is used up\. It resets at/).waitFor();
+  await page.getByText(/^2 of \d+ attempts$/).waitFor();
+  await takePicture(page, "evals-stopped-phone-dark");
+  await assertAccessible(page);
+  await setQuotas({});
+  await page.getByRole("button", { name: "Continue" }).press("Enter");
+  await page.getByRole("button", { name: "Continue" }).waitFor({ state: "detached" });
+  await expect.poll(async () => (await connectEvals().experiments.get(id)).status).toBe("done");
+  const { results, cases } = await connectEvals().experiments.get(id);
+  expect(results).toHaveLength(cases.length);
+});
