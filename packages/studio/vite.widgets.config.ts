@@ -58,7 +58,7 @@ const config: UserConfig = defineConfig({
     alias: { "@fontsource-variable/inter/index.css": join(root, "no-font.css") },
   },
   build: {
-    outDir: join(import.meta.dirname, "dist/widgets"),
+    outDir: join(import.meta.dirname, "dist/widget-page"),
     emptyOutDir: true,
     modulePreload: false,
     cssCodeSplit: false,

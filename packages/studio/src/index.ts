@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 export const studioFolder: string = fileURLToPath(new URL("../dist/app", import.meta.url));
 
 /** The built page that shows widgets in other MCP hosts, in one file: the `widgets` of `serveMcp`. */
-export const widgetPage: string = fileURLToPath(new URL("../dist/widgets/widgets.html", import.meta.url));
+export const widgetPage: string = fileURLToPath(new URL("../dist/widget-page/widgets.html", import.meta.url));
 
 export type {
   ChartProps,
