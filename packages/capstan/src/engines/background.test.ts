@@ -87,3 +87,26 @@ describe("background work under an engine", () => {
     expect(await listEnds(store)).toEqual(["caller done", "digger done", "main done"]);
   });
 });
+
+it("a run whose last background work ends while it looks for messages does not suspend", async () => {
+  const store = memory();
+  const hasEnded = async () => (await listEnds(store)).includes("digger done");
+  const isAnswered = async () =>
+    (await store.read("s")).some((fact) => fact.type === "turn_end" && fact.turn === 2);
+  const slowStore: Store = {
+    ...store,
+    async listMessages(runId) {
+      const messages = await store.listMessages(runId);
+      if (await isAnswered()) {
+        gate.resolve("A vein.");
+        await expect.poll(hasEnded).toBe(true);
+      }
+      return messages;
+    },
+  };
+  const agent = createAgents("digger");
+  const result = await openEngine(slowStore, agent).run(agent, "Go.", { session: "s", runId: "r" });
+  expect(result).toMatchObject({ status: "done", turns: 3 });
+  const waits = (await store.read("s")).filter(({ type, runId }) => type === "waiting" && runId === "r");
+  expect(waits).toEqual([]);
+});

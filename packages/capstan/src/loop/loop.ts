@@ -93,16 +93,15 @@ async function refreshTools({ state, log, tools }: LoopContext, turn: number): P
  */
 async function suspend(context: LoopContext, until: number | undefined): Promise<boolean> {
   const { agents, state, engine, log, inbox, stream } = context;
-  const { run } = state;
+  const { run, seq } = state;
   if (run) {
     await Promise.race([stream.drained(), inbox.whenNotEmpty()]);
     await context.pull?.();
     if (!inbox.isEmpty()) return false;
     const changed = engine.whenBackgroundChanges?.();
-    if (changed) {
-      await waitForBackground(context, changed, until);
-      return false;
-    }
+    if (changed) await waitForBackground(context, changed, until);
+    // Background work may have ended since the decision, and then there is more to do.
+    if (changed || state.seq !== seq) return false;
   }
   if (!run || run.waiting) {
     context.onSuspend();
