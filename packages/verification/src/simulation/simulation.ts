@@ -33,6 +33,8 @@ const scheduleSeed = 1_000_000_000;
 
 /** Virtual time in which a healthy worker must end all runs once the faults have stopped. */
 const calmTimeoutMs = 300_000;
+/** More events than any healthy world has: a broken one may repeat a step without a pause. */
+const maxEvents = 100_000;
 
 /** Simulates the world of a seed and checks the invariants. The same seed gives the same trace. */
 export async function simulate(seed: number, options: SimulationOptions = {}): Promise<SimulationResult> {
@@ -89,7 +91,8 @@ async function runWorld(world: World, options: WorldOptions): Promise<void> {
   await scheduler.run(isOver, random.between(1000, 5000));
   if (isOver()) return checkEnd(world, { audited, executionLog, readers });
   fleet.stopFaults();
-  await scheduler.run(isOver, scheduler.now() + calmTimeoutMs);
+  const isEndless = () => scheduler.fired > maxEvents;
+  await scheduler.run(() => isOver() || isEndless(), scheduler.now() + calmTimeoutMs);
   if (world.violation) return;
   for (const run of runs)
     if (!users.isFinished(run)) world.reportViolation("no run is lost or stuck", run.runId);
