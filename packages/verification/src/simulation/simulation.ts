@@ -33,7 +33,10 @@ const scheduleSeed = 1_000_000_000;
 
 /** Virtual time in which a healthy worker must end all runs once the faults have stopped. */
 const calmTimeoutMs = 300_000;
-/** More events than any healthy world has: a broken one may repeat a step without a pause. */
+/**
+ * More events than any healthy world has. With a store that hides a fact and then finds it by its id, a run repeats the
+ * same step without a pause: what it appends is known, so its state never changes.
+ */
 const maxEvents = 100_000;
 
 /** Simulates the world of a seed and checks the invariants. The same seed gives the same trace. */
