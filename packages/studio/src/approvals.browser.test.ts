@@ -1,10 +1,10 @@
-import { AxeBuilder } from "@axe-core/playwright";
 import { shellTool } from "@capstan/tools";
 import { defineAgent, defineTool, type UiHint } from "capstan";
 import { scriptedModel } from "capstan/testing";
 import type { Locator, Page } from "playwright-core";
 import { beforeEach, describe, expect, test } from "vitest";
 import { z } from "zod";
+import { assertAccessible } from "./testing/accessibility.ts";
 import { setupStudio, takePicture } from "./testing/browser.ts";
 import { getCards, sendMessage, skipMisclickGuard, waitUntilIdle } from "./testing/conversation-page.ts";
 import { rename } from "./widgets/previews-fixture-data.ts";
@@ -100,8 +100,7 @@ describe.each([
       );
       await card.scrollIntoViewIfNeeded();
       await takePicture(page, `approval-${text}-${size}-${theme}`);
-      const { violations } = await new AxeBuilder({ page }).include("[data-approval]").analyze();
-      expect(violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)])).toEqual([]);
+      await assertAccessible(page, "[data-approval]");
       await card.getByRole("button", { name: "Deny" }).click();
       await waitUntilIdle(page);
     }

@@ -1,6 +1,6 @@
-import { AxeBuilder } from "@axe-core/playwright";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { assertAccessible } from "./testing/accessibility.ts";
 import { counterScript, createAppPage } from "./testing/app-page.ts";
 import { setupAppStudio } from "./testing/app-studio.ts";
 import { takePicture } from "./testing/browser.ts";
@@ -40,9 +40,7 @@ test("an app of an MCP server is shown in the chat, and its click calls a tool a
   expect(await page.getByRole("article", { name: "Message from App of counter" }).count()).toBe(3);
   expect(await page.locator("iframe").count()).toBe(1);
   await takePicture(page, "app-desktop-light");
-  const { violations } = await new AxeBuilder({ page }).setLegacyMode().exclude("iframe").analyze();
-  const serious = violations.filter(({ impact }) => impact === "serious" || impact === "critical");
-  expect(serious).toEqual([]);
+  await assertAccessible(page);
 });
 
 test("an app can suggest a message and a link, and the user decides about both, on a phone in the dark", async () => {

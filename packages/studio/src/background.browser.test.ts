@@ -1,9 +1,9 @@
-import { AxeBuilder } from "@axe-core/playwright";
 import { agentTool, defineAgent, defineTool, toPlainText } from "capstan";
 import { memory } from "capstan/stores/memory";
 import { scriptedModel } from "capstan/testing";
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
+import { assertAccessible } from "./testing/accessibility.ts";
 import { setupStudio, takePicture } from "./testing/browser.ts";
 
 let survey = Promise.withResolvers<string>();
@@ -90,8 +90,7 @@ test.each([
   await transcript(page).getByText("I know 0 results so far.").waitFor();
   await transcript(page).getByText("Waiting for background work").waitFor();
   await takePicture(page, `background-${size}-${theme}`);
-  const { violations } = await new AxeBuilder({ page }).setLegacyMode().analyze();
-  expect(violations.filter(({ impact }) => impact === "serious" || impact === "critical")).toEqual([]);
+  await assertAccessible(page);
   await say(page, "What does it cost?");
   await transcript(page).getByText("About 40 million per kilometer.").waitFor();
   await page.evaluate(() => {

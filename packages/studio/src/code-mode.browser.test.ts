@@ -1,9 +1,9 @@
-import { AxeBuilder } from "@axe-core/playwright";
 import { codeMode } from "@capstan/code-mode";
 import { defineAgent, defineTool } from "capstan";
 import { memory } from "capstan/stores/memory";
 import { scriptedModel } from "capstan/testing";
 import { expect, test } from "vitest";
+import { assertAccessible } from "./testing/accessibility.ts";
 import { setupStudio, takePicture } from "./testing/browser.ts";
 
 const refunded: number[] = [];
@@ -83,6 +83,5 @@ test.each([
   expect(await shown.textContent()).toContain("await tools.refund({ id: late[0].id });");
   await program.scrollIntoViewIfNeeded();
   await takePicture(page, `program-done-${size}-${theme}`);
-  const { violations } = await new AxeBuilder({ page }).analyze();
-  expect(violations.filter(({ impact }) => impact === "serious" || impact === "critical")).toEqual([]);
+  await assertAccessible(page);
 });

@@ -1,10 +1,9 @@
-import { AxeBuilder } from "@axe-core/playwright";
 import { defineAgent, defineTool } from "capstan";
 import { createClient } from "capstan/client";
 import { createEvalsClient } from "capstan/client/evals";
 import { scriptedModel } from "capstan/testing";
-import type { Page } from "playwright-core";
 import { describe, expect, test } from "vitest";
+import { assertAccessible } from "./testing/accessibility.ts";
 import { setupStudio, takePicture } from "./testing/browser.ts";
 
 let executions = 0;
@@ -38,18 +37,6 @@ const harbour = defineAgent({
 const studio = setupStudio(() => ({ agents: [harbour], about: { harbour: { title: "Harbour" } } }));
 const connect = () => createClient({ baseURL: studio.url });
 const connectEvals = () => createEvalsClient({ baseURL: studio.url });
-
-/** Nothing that keeps people out, and nothing wider than the window. */
-async function assertAccessible(page: Page, part = "main"): Promise<void> {
-  await page.waitForFunction(() =>
-    document.getAnimations().every(({ playState }) => playState !== "running"),
-  );
-  const { violations } = await new AxeBuilder({ page }).setLegacyMode().include(part).analyze();
-  const serious = violations.filter(({ impact }) => impact === "serious" || impact === "critical");
-  expect(serious.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join("\n")}`)).toEqual([]);
-  const overflow = () => document.documentElement.scrollWidth - document.documentElement.clientWidth;
-  expect(await page.evaluate(overflow)).toBeLessThanOrEqual(0);
-}
 
 test("a dataset is created, filled by hand and from a file, and edited, with the keyboard", async () => {
   const page = await studio.open("/datasets", { expects: [/400/] });

@@ -1,11 +1,11 @@
 import { createServer as createHttpServer, type Server as HttpServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { AxeBuilder } from "@axe-core/playwright";
 import { defineAgent, defineTool } from "capstan";
 import { openai } from "capstan/models/openai";
 import { scriptedModel } from "capstan/testing";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { assertAccessible } from "./testing/accessibility.ts";
 import { setupStudio, takePicture } from "./testing/browser.ts";
 
 let looked = 0;
@@ -85,14 +85,6 @@ async function openPrompt(page: Page): Promise<void> {
   await page.getByRole("button", { name: "Show inspector" }).click();
   await page.getByRole("tab", { name: "Prompt" }).click();
   await page.getByLabel("View of the prompt").waitFor();
-}
-
-async function assertAccessible(page: Page, part: string): Promise<void> {
-  const { violations } = await new AxeBuilder({ page }).setLegacyMode().include(part).analyze();
-  const serious = violations.filter(({ impact }) => impact === "serious" || impact === "critical");
-  expect(serious.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join("\n")}`)).toEqual([]);
-  const overflow = () => document.documentElement.scrollWidth - document.documentElement.clientWidth;
-  expect(await page.evaluate(overflow)).toBeLessThanOrEqual(0);
 }
 
 describe("the prompt tab", () => {

@@ -1,13 +1,13 @@
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { AxeBuilder } from "@axe-core/playwright";
 import { callbackRedirect, type McpTools, mcpTools, memoryTokens, type ServerConfig } from "@capstan/mcp";
 import { defineAgent } from "capstan";
 import { scriptedModel } from "capstan/testing";
 import type { Locator, Page } from "playwright-core";
 import { afterAll, expect, test } from "vitest";
 import { startOAuthServer } from "../../mcp/src/client/oauth/testing/oauth-server.ts";
+import { assertAccessible } from "./testing/accessibility.ts";
 import { setupStudio, takePicture } from "./testing/browser.ts";
 
 const everything = join(
@@ -55,12 +55,6 @@ async function tryTool(page: Page, server: string, tool: string): Promise<Locato
   return page.getByRole("dialog", { name: `Try ${tool}` });
 }
 
-async function expectAccessible(page: Page): Promise<void> {
-  const { violations } = await new AxeBuilder({ page }).analyze();
-  const serious = violations.filter(({ impact }) => impact === "serious" || impact === "critical");
-  expect(serious.map(({ id, nodes }) => [id, nodes[0]?.html])).toEqual([]);
-}
-
 test("a tool is tried with a form, confirmed, and its messages are shown live (S4-43)", async () => {
   const page = await studio.open("/mcp-servers");
   const card = await openFold(page, "everything", "Messages");
@@ -70,7 +64,7 @@ test("a tool is tried with a form, confirmed, and its messages are shown live (S
   await dialog.getByLabel("a", { exact: false }).first().fill("2");
   await page.keyboard.press("Tab");
   await page.keyboard.type("40");
-  await expectAccessible(page);
+  await assertAccessible(page);
   await takePicture(page, "mcp-try");
   await page.keyboard.press("Enter");
   const confirmation = page.getByRole("dialog", { name: "Call get-sum?" });
@@ -83,7 +77,7 @@ test("a tool is tried with a form, confirmed, and its messages are shown live (S
   await card.getByText("tools/call get-sum").first().waitFor();
   await card.getByText("tools/call get-sum").first().click();
   await card.getByText('"name": "get-sum"').waitFor();
-  await expectAccessible(page);
+  await assertAccessible(page);
   await takePicture(page, "mcp-messages");
 });
 
@@ -115,7 +109,7 @@ test("a hostile server can neither run code nor break the form (A68, A127)", asy
   await dialog.getByRole("button", { name: "Add parent" }).click();
   await dialog.getByRole("button", { name: "Add parent" }).waitFor();
   await dialog.getByLabel("name required").nth(2).fill("grandparent");
-  await expectAccessible(page);
+  await assertAccessible(page);
   await takePicture(page, "mcp-hostile-form-phone-dark");
   await dialog.getByRole("button", { name: "Call" }).click();
   await page.getByRole("dialog", { name: "Call recursive?" }).getByRole("button", { name: "Call" }).click();
@@ -143,7 +137,7 @@ test("a server is added, signed in to, and removed (S4-02, A33)", async () => {
   expect(await form.getByLabel("A program on this machine").isDisabled()).toBe(true);
   await form.getByLabel("Name").fill("guarded");
   await form.getByLabel("URL", { exact: true }).fill(guarded.url);
-  await expectAccessible(page);
+  await assertAccessible(page);
   await takePicture(page, "mcp-add");
   await form.getByRole("button", { name: "Add", exact: true }).click();
   const card = getCard(page, "guarded");
@@ -177,6 +171,6 @@ test("prompts are shown with their arguments, also on a phone", async () => {
   await dialog.getByLabel(/city/i).fill("Oslo");
   await dialog.getByRole("button", { name: "Show messages" }).click();
   await dialog.getByText("Oslo").first().waitFor();
-  await expectAccessible(page);
+  await assertAccessible(page);
   await takePicture(page, "mcp-prompt-phone");
 });

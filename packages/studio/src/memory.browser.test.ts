@@ -1,4 +1,3 @@
-import { AxeBuilder } from "@axe-core/playwright";
 import { offline } from "@capstan/offline";
 import { memoryTools } from "@capstan/tools";
 import { defineAgent, defineTool, type Store } from "capstan";
@@ -6,8 +5,8 @@ import { createMemoriesClient } from "capstan/client/memories";
 import { changeMemories } from "capstan/memories";
 import { memory } from "capstan/stores/memory";
 import { scriptedModel } from "capstan/testing";
-import type { Page } from "playwright-core";
 import { describe, expect, test } from "vitest";
+import { assertAccessible } from "./testing/accessibility.ts";
 import { setupStudio, takePicture } from "./testing/browser.ts";
 import { getCards, sendAndWait, sendMessage } from "./testing/conversation-page.ts";
 
@@ -38,18 +37,6 @@ const studio = setupStudio(() => ({
   store,
 }));
 const connect = () => createMemoriesClient({ baseURL: studio.url });
-
-/** Nothing that keeps users out, and nothing wider than the window. */
-async function assertAccessible(page: Page, part = "main"): Promise<void> {
-  await page.waitForFunction(() =>
-    document.getAnimations().every(({ playState }) => playState !== "running"),
-  );
-  const { violations } = await new AxeBuilder({ page }).setLegacyMode().include(part).analyze();
-  const serious = violations.filter(({ impact }) => impact === "serious" || impact === "critical");
-  expect(serious.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join("\n")}`)).toEqual([]);
-  const overflow = () => document.documentElement.scrollWidth - document.documentElement.clientWidth;
-  expect(await page.evaluate(overflow)).toBeLessThanOrEqual(0);
-}
 
 test("what the user tells one session is remembered in the next, and can be read, edited and deleted with the keyboard", async () => {
   const page = await studio.open("/memory", { expects: [/409/] });

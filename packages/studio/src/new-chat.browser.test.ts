@@ -2,12 +2,12 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { AxeBuilder } from "@axe-core/playwright";
 import { defineAgent, defineTool } from "capstan";
 import { offline } from "capstan/models/offline";
 import type { Locator, Page } from "playwright-core";
 import { afterAll, expect, test, vi } from "vitest";
 import { startFakeOllama } from "../../server/src/testing/fake-ollama.ts";
+import { assertAccessible } from "./testing/accessibility.ts";
 import { setupStudio, takePicture } from "./testing/browser.ts";
 import {
   getPrompt,
@@ -57,8 +57,7 @@ test("a question goes to the app it fits, which is shown before it is sent and c
   await page.getByText("because of “soup”").waitFor();
   await page.getByRole("button", { name: "Kitchen", pressed: true }).waitFor();
   await takePicture(page, "first-screen-fits");
-  const { violations } = await new AxeBuilder({ page }).analyze();
-  expect(violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)])).toEqual([]);
+  await assertAccessible(page);
   await getPrompt(page).fill("hello there");
   await expect.poll(() => readDestination(page)).toBe("Harbor");
   await page.getByText("because no app fits clearly").waitFor();
@@ -105,8 +104,7 @@ test("a model on this machine is offered on the first screen; once chosen it ans
   const page = await studio.open("/", { size: "phone", theme: "dark" });
   await page.getByText("2 models are available on this machine.").waitFor();
   await takePicture(page, "first-screen-local-phone-dark");
-  const { violations } = await new AxeBuilder({ page }).analyze();
-  expect(violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)])).toEqual([]);
+  await assertAccessible(page);
   await page.getByLabel("Local model").selectOption("ollama/small");
   await page.getByRole("button", { name: "Use it for new chats" }).tap();
   await page.getByText("Model: ollama/small").waitFor();

@@ -1,13 +1,13 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { AxeBuilder } from "@axe-core/playwright";
 import { openOwnData } from "@capstan/server";
 import { defineAgent } from "capstan";
 import { memory } from "capstan/stores/memory";
 import { scriptedModel } from "capstan/testing";
 import { afterAll, expect, test } from "vitest";
 import { textLoader } from "../../server/src/testing/text-loader.ts";
+import { assertAccessible } from "./testing/accessibility.ts";
 import { setupStudio, takePicture } from "./testing/browser.ts";
 import { sendAndWait } from "./testing/conversation-page.ts";
 import { addAndWait, choosePath, dropPaths, openOwnDataDialog } from "./testing/own-data-page.ts";
@@ -63,8 +63,7 @@ test("a dropped file becomes an app of its own: progress, an answer from it, and
   await takePicture(page, "own-data-loading");
   gate.resolve();
   await dialog.getByText("1 texts").waitFor();
-  const { violations } = await new AxeBuilder({ page }).analyze();
-  expect(violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)])).toEqual([]);
+  await assertAccessible(page);
   await dialog.getByRole("link", { name: "Open" }).click();
   await page.getByRole("link", { name: "slow, own data" }).waitFor();
   await sendAndWait(page, "When does the harbour open?");
@@ -96,8 +95,5 @@ test("a chosen folder, a path that fails and one that is retried are listed with
   await dialog.getByRole("button", { name: "Add", exact: true }).click();
   await dialog.getByText('Cannot load "broken": The file is damaged.').waitFor();
   await takePicture(page, "own-data-phone-dark");
-  const { violations } = await new AxeBuilder({ page }).analyze();
-  expect(violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)])).toEqual([]);
-  const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
-  expect(overflow).toBeLessThanOrEqual(0);
+  await assertAccessible(page);
 });

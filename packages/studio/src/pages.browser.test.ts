@@ -1,10 +1,9 @@
-import { AxeBuilder } from "@axe-core/playwright";
 import type { McpTools } from "@capstan/mcp";
 import { type Agent, defineAgent, defineTool } from "capstan";
 import { offline } from "capstan/models/offline";
 import { scriptedModel } from "capstan/testing";
-import type { Page } from "playwright-core";
 import { beforeAll, describe, expect, test } from "vitest";
+import { assertAccessible } from "./testing/accessibility.ts";
 import { setupStudio, takePicture } from "./testing/browser.ts";
 import { createDemoMcp, type DemoServer } from "./testing/demo/demo-mcp.ts";
 
@@ -62,15 +61,6 @@ async function runAgent(input: string): Promise<void> {
   const headers = { host: "127.0.0.1", "content-type": "application/json" };
   const post = { method: "POST", headers, body: JSON.stringify({ input }) };
   await fetch(new Request("http://127.0.0.1/api/runs", post));
-}
-
-/** Nothing that keeps people out, and nothing wider than the window. */
-async function assertAccessible(page: Page, part = "main"): Promise<void> {
-  const { violations } = await new AxeBuilder({ page }).setLegacyMode().include(part).analyze();
-  const serious = violations.filter(({ impact }) => impact === "serious" || impact === "critical");
-  expect(serious.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join("\n")}`)).toEqual([]);
-  const overflow = () => document.documentElement.scrollWidth - document.documentElement.clientWidth;
-  expect(await page.evaluate(overflow)).toBeLessThanOrEqual(0);
 }
 
 const pages = [

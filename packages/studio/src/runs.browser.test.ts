@@ -1,8 +1,8 @@
-import { AxeBuilder } from "@axe-core/playwright";
 import { defineAgent, defineTool } from "capstan";
 import { scriptedModel } from "capstan/testing";
 import type { Page } from "playwright-core";
 import { beforeAll, describe, expect, test } from "vitest";
+import { assertAccessible } from "./testing/accessibility.ts";
 import { setupStudio, takePicture } from "./testing/browser.ts";
 import { sendMessage } from "./testing/conversation-page.ts";
 
@@ -50,15 +50,6 @@ async function start(input: string, agent: string, tags: readonly string[] = [])
 }
 
 const getRun = (page: Page, title: string) => page.getByRole("main").getByRole("link", { name: title });
-
-/** No serious finding of axe, and nothing wider than the window. */
-async function assertAccessible(page: Page): Promise<void> {
-  const { violations } = await new AxeBuilder({ page }).setLegacyMode().analyze();
-  const serious = violations.filter(({ impact }) => impact === "serious" || impact === "critical");
-  expect(serious.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join("\n")}`)).toEqual([]);
-  const overflow = () => document.documentElement.scrollWidth - document.documentElement.clientWidth;
-  expect(await page.evaluate(overflow)).toBeLessThanOrEqual(0);
-}
 
 describe.each([
   ["desktop", "light"],

@@ -1,10 +1,9 @@
-import { AxeBuilder } from "@axe-core/playwright";
 import { offline } from "@capstan/offline";
 import { defineAgent } from "capstan";
 import { scheduleTool } from "capstan/schedules";
 import { memory } from "capstan/stores/memory";
-import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
+import { assertAccessible } from "./testing/accessibility.ts";
 import { setupStudio, takePicture } from "./testing/browser.ts";
 
 const studio = setupStudio(() => {
@@ -27,11 +26,6 @@ const studio = setupStudio(() => {
   void store.putRecord({ kind: "schedule", id: "sch_missing", body: missing }, 0);
   return { store, agents: [helper] };
 });
-
-async function assertAccessible(page: Page): Promise<void> {
-  const { violations } = await new AxeBuilder({ page }).setLegacyMode().analyze();
-  expect(violations.filter(({ impact }) => impact === "serious" || impact === "critical")).toEqual([]);
-}
 
 test.each([
   { size: "desktop", theme: "light" },

@@ -1,14 +1,13 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { AxeBuilder } from "@axe-core/playwright";
 import { skills } from "@capstan/tools";
 import { defineAgent, defineTool } from "capstan";
 import { offline } from "capstan/models/offline";
 import { memory } from "capstan/stores/memory";
 import { scriptedModel } from "capstan/testing";
-import type { Page } from "playwright-core";
 import { afterAll, describe, expect, test } from "vitest";
+import { assertAccessible } from "./testing/accessibility.ts";
 import { setupStudio, takePicture } from "./testing/browser.ts";
 import { getCards, sendAndWait, sendMessage } from "./testing/conversation-page.ts";
 
@@ -62,14 +61,6 @@ const studio = setupStudio(() => ({
     defineAgent({ name: "obedient", model: obedient, tools: [loadSkill, sendMail] }),
   ],
 }));
-
-async function assertAccessible(page: Page): Promise<void> {
-  const { violations } = await new AxeBuilder({ page }).setLegacyMode().analyze();
-  const serious = violations.filter(({ impact }) => impact === "serious" || impact === "critical");
-  expect(serious.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join("\n")}`)).toEqual([]);
-  const overflow = () => document.documentElement.scrollWidth - document.documentElement.clientWidth;
-  expect(await page.evaluate(overflow)).toBeLessThanOrEqual(0);
-}
 
 describe.each([
   { size: "desktop", theme: "light" },

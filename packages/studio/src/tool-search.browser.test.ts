@@ -1,8 +1,8 @@
-import { AxeBuilder } from "@axe-core/playwright";
 import { defineAgent, defineTool } from "capstan";
 import { scriptedModel } from "capstan/testing";
 import type { Page } from "playwright-core";
 import { beforeAll, describe, expect, test, vi } from "vitest";
+import { assertAccessible } from "./testing/accessibility.ts";
 import { setupStudio, takePicture } from "./testing/browser.ts";
 
 const rooms = Array.from({ length: 120 }, (_, index) =>
@@ -76,11 +76,7 @@ describe("the prompt of a turn with deferred tools", () => {
     await found.waitFor();
     await found.scrollIntoViewIfNeeded();
     const section = "section[aria-label=Prompt]";
-    const { violations } = await new AxeBuilder({ page }).setLegacyMode().include(section).analyze();
-    const serious = violations.filter(({ impact }) => impact === "serious" || impact === "critical");
-    expect(serious.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join("\n")}`)).toEqual([]);
-    const overflow = () => document.documentElement.scrollWidth - document.documentElement.clientWidth;
-    expect(await page.evaluate(overflow)).toBeLessThanOrEqual(0);
+    await assertAccessible(page, section);
     await takePicture(page, "tool-search-phone-dark");
   });
 });

@@ -136,12 +136,20 @@ function MarkdownTable({ table }: { readonly table: Tokens.Table }): ReactNode {
       <table className="w-full border-separate border-spacing-0 text-sm">
         <thead className="sticky top-0 bg-sunken text-quiet">
           <tr>
-            {table.header.map((cell, index) => (
-              // biome-ignore lint/suspicious/noArrayIndexKey: columns are identified by position
-              <th key={index} scope="col" className={`min-w-20 px-3 py-2 font-medium ${getAlignment(cell)}`}>
-                <Inline tokens={cell.tokens} />
-              </th>
-            ))}
+            {table.header.map((cell, index) => {
+              // The corner above the names of rows is often empty, and then names nothing.
+              const Cell = cell.text === "" ? "td" : "th";
+              return (
+                <Cell
+                  // biome-ignore lint/suspicious/noArrayIndexKey: columns are identified by position
+                  key={index}
+                  {...(cell.text !== "" && { scope: "col" })}
+                  className={`min-w-20 px-3 py-2 font-medium ${getAlignment(cell)}`}
+                >
+                  <Inline tokens={cell.tokens} />
+                </Cell>
+              );
+            })}
           </tr>
         </thead>
         <tbody>

@@ -24,10 +24,11 @@ export function DiffWidget({ path, diff }: DiffProps): ReactNode {
   const limit = isWhole ? maxLines : initialLines;
   const shown = takeLines(hunks, limit);
   const hasFiles = files.length > 1 || files.some((file) => file.includes(" → "));
+  const title = files.length > 1 ? `${files.length} files` : escapeInvisible(path ?? files[0] ?? "Changes");
   return (
     <WidgetFrame
       label="Changes"
-      title={files.length > 1 ? `${files.length} files` : escapeInvisible(path ?? files[0] ?? "Changes")}
+      title={title}
       note={`+${added} −${removed}`}
       tools={
         <>
@@ -38,7 +39,7 @@ export function DiffWidget({ path, diff }: DiffProps): ReactNode {
     >
       {total === 0 && files.length === 0 && <p className="px-3 py-4 text-quiet text-sm">No changes.</p>}
       <ScrollRegion
-        label="Changed lines"
+        label={`Changed lines of ${title}`}
         className="max-h-[32rem] overflow-auto font-mono text-small leading-normal"
       >
         {view === "unified" ? (

@@ -3,10 +3,10 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { extname, join } from "node:path";
-import { AxeBuilder } from "@axe-core/playwright";
 import type { Browser, Page } from "playwright-core";
 import { build } from "vite";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { assertAccessible } from "../testing/accessibility.ts";
 import { openSharedBrowser } from "../testing/launch-browser.ts";
 
 const studio = join(import.meta.dirname, "../..");
@@ -118,12 +118,7 @@ describe("the widgets, in a real browser", () => {
         mkdirSync(pictures, { recursive: true });
         await page.screenshot({ path: join(pictures, `widgets-${theme}-${width}.png`), fullPage: true });
       }
-      const { violations } = await new AxeBuilder({ page }).analyze();
-      const serious = violations.filter(({ impact }) => impact === "serious" || impact === "critical");
-      expect(
-        serious.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 160)).join(" | ")}`),
-      ).toEqual([]);
-      expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true);
+      await assertAccessible(page);
       expect(problems).toEqual([]);
       await page.context().close();
     },
@@ -279,8 +274,7 @@ describe("maths, diagrams and images in Markdown", () => {
     await page.getByRole("link", { name: "Image: a remote one" }).waitFor();
     if (pictures !== undefined) await page.screenshot({ path: join(pictures, `rich-${theme}-${width}.png`) });
     expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true);
-    const { violations } = await new AxeBuilder({ page }).analyze();
-    expect(violations.filter(({ impact }) => impact === "serious" || impact === "critical")).toEqual([]);
+    await assertAccessible(page);
     const listScripts = () =>
       page.evaluate(() => performance.getEntriesByType("resource").map(({ name }) => name));
     const loaded = (await listScripts()).filter((name) => /temml|mermaid/.test(name));

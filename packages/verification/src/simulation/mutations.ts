@@ -205,7 +205,8 @@ function withoutLastResult(store: Store): Store {
       const lost = hidden.get(at.lease.sessionId);
       const isShort = lost !== undefined && at.expected === lost.seq - 1;
       // As if after a retry, or the store would find the hidden result and add nothing.
-      const isRepeated = (fact: Omit<Fact, "seq">) => fact.type === "tool_call_result" && fact.id === lost?.id;
+      const isRepeated = (fact: Omit<Fact, "seq">) =>
+        fact.type === "tool_call_result" && fact.id === lost?.id;
       const added = facts.map((fact) => (isRepeated(fact) ? { ...fact, retry: 1 } : fact));
       return store.append(added, isShort ? { ...at, expected: lost.seq } : at);
     },
