@@ -75,7 +75,7 @@ export function openSegmentQueue(
           .finally(() => pendingAdds.delete(id));
       pendingAdds.set(id, adding);
       const reason = `no answer within ${addTimeoutMs} ms`;
-      await withTimeout(adding, addTimeoutMs, () => createAddError(segment, reason));
+      await rejectAfter(adding, addTimeoutMs, () => createAddError(segment, reason));
     },
     async removeOld() {
       const client = await opening;
@@ -106,7 +106,7 @@ function createAddError({ runId }: Segment, reason: string): AgentError {
   return new AgentError("store_failed", message);
 }
 
-async function withTimeout(
+async function rejectAfter(
   promise: Promise<void>,
   timeoutMs: number,
   createError: () => Error,

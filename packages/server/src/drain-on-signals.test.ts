@@ -82,7 +82,9 @@ it("a server that shuts down under load loses no run and no reader, and exits wi
   expect([refused.status, refused.headers.get("retry-after")]).toEqual([503, "1"]);
   expect(await refused.json()).toMatchObject({ error: { code: "draining", retryable: true } });
   // Repeated, because the connection on which a body was refused may be closed.
-  await expect.poll(async () => (await fetch(`${first.url}/api/runs/${runs[0]}`)).status, patiently).toBe(200);
+  await expect
+    .poll(async () => (await fetch(`${first.url}/api/runs/${runs[0]}`)).status, patiently)
+    .toBe(200);
   writeFileSync(isAsked, "");
   for (const text of await Promise.all(texts)) {
     expect(text).toContain("event: server_draining");

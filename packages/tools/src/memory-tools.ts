@@ -28,13 +28,14 @@ type MemoryCall = EditCall | SearchCall | SummaryCall;
 export function memoryTools(options: MemoryToolsOptions): readonly Tool<MemoryCall, unknown>[] {
   const { scope, summarize = false, ...others } = options ?? {};
   const [unknownOption] = Object.keys(others);
-  if (unknownOption !== undefined) fail(`Unknown option "${unknownOption}". Options: scope, summarize.`);
-  if (!isScope(scope)) fail('`scope` must be "user", "agent" or { project: "<name>" }.');
+  if (unknownOption !== undefined)
+    throwInvalid(`Unknown option "${unknownOption}". Options: scope, summarize.`);
+  if (!isScope(scope)) throwInvalid('`scope` must be "user", "agent" or { project: "<name>" }.');
   const tools = [createMemoryTool(scope), createSearchTool(scope)];
   return summarize ? [...tools, createSummaryTool(scope)] : tools;
 }
 
-function fail(problem: string): never {
+function throwInvalid(problem: string): never {
   throw new AgentError("invalid_definition", `Invalid options of memoryTools: ${problem}`);
 }
 

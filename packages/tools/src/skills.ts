@@ -109,7 +109,7 @@ async function executeLoad(
   context: ToolContext,
 ): Promise<ToolReturn> {
   const found = loadSkill(folders, name);
-  if (!found) throw createMissingError(folders, name);
+  if (!found) throw createUnknownSkillError(folders, name);
   const files = openFiles(found.skill, context);
   const content =
     file === undefined
@@ -127,7 +127,7 @@ async function executeLoad(
 }
 
 /** Names only skills that are listed: others may have chosen the names of external ones. */
-function createMissingError(folders: readonly SkillFolder[], name: string): AgentError {
+function createUnknownSkillError(folders: readonly SkillFolder[], name: string): AgentError {
   const { skills: known, problems } = findSkills(folders);
   const names = known.flatMap((skill) => (skill.provenance === "operator" ? skill.name : []));
   const isInvalid = problems.some(({ file }) => file.endsWith(join(sep, name, "SKILL.md")));

@@ -71,7 +71,7 @@ const defaultLimits: ScheduleLimits = { maxSchedules: 100_000, minIntervalMs: 1_
 export function createScheduleRunner(options: ScheduleRunnerOptions): ScheduleRunner {
   const { store, clock, agents, isWorker } = options;
   const closing = new AbortController();
-  const start = (run: ScheduledRun) => startRun(options, run);
+  const start = (run: ScheduledRun) => startScheduledRun(options, run);
   const starter = createDueStarter({
     ...{ store, clock, start, signal: closing.signal },
     ...(options.onMissed && { onMissed: options.onMissed }),
@@ -126,7 +126,7 @@ export function createScheduleRunner(options: ScheduleRunnerOptions): ScheduleRu
 }
 
 /** Stores the start of a run. A run that is stored already is found by its id. */
-async function startRun(options: ScheduleRunnerOptions, run: ScheduledRun): Promise<EnqueuedRun> {
+async function startScheduledRun(options: ScheduleRunnerOptions, run: ScheduledRun): Promise<EnqueuedRun> {
   const { agents, clock, enqueue, startScheduled } = options;
   const { scheduleId: _, agent: name, runId, sessionId, input, ...runOptions } = run;
   const agent = (await agents.resolveAgents(name))?.find((known) => known.name === name);

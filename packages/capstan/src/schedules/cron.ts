@@ -46,9 +46,9 @@ function parseField(text: string, field: Field, expression: string): readonly nu
     const [, range = "", first, last, step] =
       /^(\*|([0-9]{1,2}|[A-Za-z]{3})(?:-([0-9]{1,2}|[A-Za-z]{3}))?)(?:\/([0-9]{1,2}))?$/.exec(part) ?? [];
     const isWhole = range === "*";
-    const from = isWhole ? field.min : parseValue(first ?? "", field);
+    const from = isWhole ? field.min : parseCronValue(first ?? "", field);
     const isOpen = isWhole || (step !== undefined && last === undefined);
-    const to = isOpen ? field.max : parseValue(last ?? first ?? "", field);
+    const to = isOpen ? field.max : parseCronValue(last ?? first ?? "", field);
     const by = step === undefined ? 1 : Number(step);
     const isValid = range !== "" && from >= field.min && to <= field.max && from <= to && by >= 1;
     if (!isValid) {
@@ -61,7 +61,7 @@ function parseField(text: string, field: Field, expression: string): readonly nu
 }
 
 /** Returns NaN, which no range includes, for a name that the field does not have. */
-function parseValue(text: string, { names = "", min }: Field): number {
+function parseCronValue(text: string, { names = "", min }: Field): number {
   if (/^\d+$/.test(text)) return Number(text);
   const place = names.indexOf(text.toUpperCase());
   return place >= 0 && place % 3 === 0 ? place / 3 + min : Number.NaN;

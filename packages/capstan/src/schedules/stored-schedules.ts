@@ -89,7 +89,7 @@ export async function findSchedule(
 /** Rejects with `not_found`. */
 export async function loadSchedule(store: Pick<Records, "getRecord">, id: string): Promise<Schedule> {
   const found = await findSchedule(store, id);
-  if (!found) throw createMissingError(id);
+  if (!found) throw createUnknownScheduleError(id);
   return found;
 }
 
@@ -162,17 +162,17 @@ export async function updateSchedule(
 ): Promise<Schedule> {
   let changed: ScheduleData | undefined;
   await updateRecord(store, { kind: scheduleKind, id }, (body) => {
-    if (body === undefined) throw createMissingError(id);
+    if (body === undefined) throw createUnknownScheduleError(id);
     const data = body as unknown as ScheduleData;
     const next = change(data);
     changed = next ?? data;
     return next && toBody(next);
   });
-  if (!changed) throw createMissingError(id);
+  if (!changed) throw createUnknownScheduleError(id);
   return toSchedule(id, changed);
 }
 
-function createMissingError(id: string): AgentError {
+function createUnknownScheduleError(id: string): AgentError {
   return new AgentError("not_found", `Schedule "${id}" not found.`);
 }
 

@@ -57,7 +57,7 @@ export async function runChat(workspace: Workspace, io: Io, options: ChatOptions
   const context: CommandContext = {
     ...{ chatState, view, transcript, io, listedSessions: [] },
     leave: () => void leave(),
-    open: (id) => openSession(context, conversation, id),
+    open: (id) => switchSession(context, conversation, id),
     retry: () => conversation.retry(),
     compact: () => conversation.compact(),
     ...(options.reopen && { reopen: (flags) => reopenWorkspace(context, flags, { workspace, options }) }),
@@ -135,7 +135,7 @@ async function performLine(text: string, context: CommandContext, conversation: 
 }
 
 /** Switches to a session. */
-async function openSession(
+async function switchSession(
   context: CommandContext,
   conversation: Conversation,
   id: string | undefined,

@@ -77,7 +77,7 @@ export const slashCommands: readonly SlashCommand[] = [
     name: "export",
     takes: "[file]",
     about: "export this session to a .md, .html or .json file",
-    run: exportSession,
+    run: exportChat,
   },
   {
     name: "reasoning",
@@ -244,7 +244,7 @@ async function renameSession({ chatState, transcript }: CommandContext, title: s
 
 const formats: Readonly<Record<string, ExportFormat>> = { md: "markdown", html: "html", json: "json" };
 
-async function exportSession({ chatState, transcript, io }: CommandContext, file: string): Promise<void> {
+async function exportChat({ chatState, transcript, io }: CommandContext, file: string): Promise<void> {
   if (chatState.sessionId === undefined) {
     transcript.showNotice("No session yet: send a message first.", "yellow");
     return;

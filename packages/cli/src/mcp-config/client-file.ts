@@ -13,7 +13,7 @@ export type ClientFile = {
 
 /** Reads the file; a missing one has no servers. Throws `mcp_config` when it cannot be read or parsed. */
 export async function readClientFile(path: string, { section }: McpClient): Promise<ClientFile> {
-  const text = await readText(path);
+  const text = await readOrEmpty(path);
   try {
     const content = parseJsonc(text) ?? {};
     const servers = isRecord(content) ? (content[section] ?? {}) : undefined;
@@ -29,7 +29,7 @@ export async function readClientFile(path: string, { section }: McpClient): Prom
 export async function writeClientFile({ path, text: before }: ClientFile, text: string): Promise<void> {
   // A link, as in a folder of dotfiles, stays a link.
   const target = await realpath(path).catch(() => path);
-  if ((await readText(path)) !== before)
+  if ((await readOrEmpty(path)) !== before)
     throw new AgentError("mcp_config", `${path} was changed by another program. Try again.`);
   const mode = await stat(target).then(
     (stats) => stats.mode & 0o777,
@@ -44,7 +44,7 @@ export async function writeClientFile({ path, text: before }: ClientFile, text: 
   }
 }
 
-async function readText(path: string): Promise<string> {
+async function readOrEmpty(path: string): Promise<string> {
   try {
     return await readFile(path, "utf8");
   } catch (error) {

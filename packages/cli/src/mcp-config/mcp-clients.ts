@@ -29,7 +29,7 @@ export const mcpClients: Readonly<Record<McpClientName, McpClient>> = {
     hasType: true,
     next: "Start a new session of Claude Code; /mcp lists the server.",
     getFile: ({ platform, env }) =>
-      getPath(platform).join(env.CLAUDE_CONFIG_DIR || userFolder(env), ".claude.json"),
+      getPathModule(platform).join(env.CLAUDE_CONFIG_DIR || userFolder(env), ".claude.json"),
   },
   "claude-desktop": {
     title: "Claude Desktop",
@@ -50,7 +50,7 @@ export const mcpClients: Readonly<Record<McpClientName, McpClient>> = {
     section: "mcpServers",
     hasType: true,
     next: "Restart Cursor, and enable the server in its settings.",
-    getFile: ({ platform, env }) => getPath(platform).join(userFolder(env), ".cursor", "mcp.json"),
+    getFile: ({ platform, env }) => getPathModule(platform).join(userFolder(env), ".cursor", "mcp.json"),
   },
   zed: {
     title: "Zed",
@@ -70,11 +70,11 @@ export const mcpClients: Readonly<Record<McpClientName, McpClient>> = {
 
 export const mcpClientNames = Object.keys(mcpClients) as readonly McpClientName[];
 
-const getPath = (platform: NodeJS.Platform) => (platform === "win32" ? win32 : posix);
+const getPathModule = (platform: NodeJS.Platform) => (platform === "win32" ? win32 : posix);
 
 /** Joins a path in the folder for the settings of applications. */
 function joinConfigFolder({ platform, env }: Machine, ...names: readonly string[]): string {
-  const { join } = getPath(platform);
+  const { join } = getPathModule(platform);
   const home = userFolder(env);
   if (platform === "darwin") return join(home, "Library", "Application Support", ...names);
   if (platform === "win32") return join(env.APPDATA || join(home, "AppData", "Roaming"), ...names);

@@ -58,9 +58,9 @@ export async function includeFiles({ words, piped }: Prompt, cwd: string): Promi
     else media.push(toMediaPart(mediaType, bytes));
   }
   const typed = piped === undefined ? words : `${piped}\n\n${words}`;
-  const content = toContent({ texts: [typed, ...own.texts], media: own.media });
+  const content = joinAttachments({ texts: [typed, ...own.texts], media: own.media });
   if (external.texts.length + external.media.length === 0) return { input: content, unknown };
-  const outside = { type: "user", content: toContent(external), provenance: "external" } as const;
+  const outside = { type: "user", content: joinAttachments(external), provenance: "external" } as const;
   return { input: [outside, { type: "user", content }], unknown };
 }
 
@@ -69,7 +69,7 @@ function toMediaPart(mediaType: string, bytes: Buffer): Part {
   return { type, mediaType, data: bytes.toString("base64") };
 }
 
-function toContent({ texts, media }: Attachments): string | readonly Part[] {
+function joinAttachments({ texts, media }: Attachments): string | readonly Part[] {
   const text = texts.join("\n\n");
   if (media.length === 0) return text;
   return text === "" ? media : [{ type: "text", text }, ...media];

@@ -125,7 +125,7 @@ export async function openWorkspace(flags: WorkspaceFlags, io: Io): Promise<Work
     const { fileLogs } = await import("capstan/logs/file");
     const logs = fileLogs({ directory: getLogFolder(project, io), deltas: config.logs?.deltas ?? false });
     cleanups.push(() => logs.close());
-    const policy = buildPolicy(config, flags);
+    const policy = applyFlags(config, flags);
     // Runs that are not stored are not logged either.
     const log = flags.session === false ? () => undefined : logs;
     const engine = createEngine({ store, agents: team.agents, policy, folder: realpathSync(io.cwd), log });
@@ -152,10 +152,7 @@ export function getLogFolder({ config, configFile }: Pick<Project, "config" | "c
   return resolve(configFile === undefined ? io.cwd : dirname(configFile), directory);
 }
 
-function buildPolicy(
-  { policy = {} }: Config,
-  { approve, maxTurns, budget }: WorkspaceFlags,
-): PolicyOverrides {
+function applyFlags({ policy = {} }: Config, { approve, maxTurns, budget }: WorkspaceFlags): PolicyOverrides {
   const approvals = { ask: "ask", all: "allow", none: "deny" } as const;
   return {
     ...policy,

@@ -6,20 +6,20 @@ import { pathToFileURL } from "node:url";
 import { createInterpreter, type Interpreter } from "./interpreter.ts";
 import type { SandboxReport, SandboxRequest } from "./protocol.ts";
 
-const send = (report: SandboxReport) => void process.stdout.write(`${JSON.stringify(report)}\n`);
+const sendReport = (report: SandboxReport) => void process.stdout.write(`${JSON.stringify(report)}\n`);
 
 async function serve(quickjsFile: string, wasmFile: string): Promise<void> {
   // By its path: this process may not look for packages.
   const quickjs = await import(pathToFileURL(quickjsFile).href);
   const wasm = await WebAssembly.compile(readFileSync(wasmFile));
   let interpreter: Interpreter | undefined;
-  send({ type: "ready" });
+  sendReport({ type: "ready" });
   for await (const line of createInterface({ input: process.stdin })) {
     const request: SandboxRequest = JSON.parse(line);
     if (request.type === "start") {
       interpreter = await createInterpreter({ quickjs, wasm, ...request });
-      send(interpreter.start());
-    } else if (interpreter) send(interpreter.continue(request.replies));
+      sendReport(interpreter.start());
+    } else if (interpreter) sendReport(interpreter.continue(request.replies));
   }
 }
 

@@ -26,7 +26,7 @@ const maxErrors = 20;
 /** Returns the engine of this process. Uses installed binaries only: nothing is downloaded or compiled. */
 export function loadEngine(options: EngineOptions): Promise<Engine> {
   const key = JSON.stringify([options.gpu ?? "auto", options.threads]);
-  const engine = engines.get(key) ?? createEngine(options);
+  const engine = engines.get(key) ?? openEngine(options);
   engines.set(key, engine);
   engine.catch(() => engines.delete(key)); // the package may be installed by the next attempt
   return engine;
@@ -35,7 +35,7 @@ export function loadEngine(options: EngineOptions): Promise<Engine> {
 /** The library uses four threads at least, which wait for each other: more than there are cores are very slow. */
 const defaultThreads = availableParallelism() < 4 ? availableParallelism() : undefined;
 
-async function createEngine({ gpu = "auto", threads = defaultThreads, log }: EngineOptions): Promise<Engine> {
+async function openEngine({ gpu = "auto", threads = defaultThreads, log }: EngineOptions): Promise<Engine> {
   const library = await import("node-llama-cpp").catch((cause: unknown) => {
     const message = "Models in GGUF files need node-llama-cpp. Run `npm install node-llama-cpp`.";
     throw new AgentError("model_not_found", message, { cause });

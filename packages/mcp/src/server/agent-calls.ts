@@ -81,7 +81,7 @@ export function createAgentCalls(context: CallContext): AgentCalls {
       await exchange.progress.flush();
       // Do not repeat a question that the user has just dismissed.
       const round = isOpen ? maxRounds : (waiting?.round ?? 0);
-      return (await createQuestion(result, { ...exchange, round })) ?? toToolResult(result, context);
+      return (await createQuestion(result, { ...exchange, round })) ?? toRunResult(result, context);
     } catch (thrown) {
       await exchange.progress.flush();
       if (!findErrorCode(thrown)) context.onError(thrown as Error);
@@ -170,7 +170,7 @@ function deriveSignal(request: AbortSignal): { readonly signal: AbortSignal; rel
 
 const getRequestKey = (index: number): string => `call_${index}`;
 
-const toToolResult = (result: Result, { keys, hasWidgets }: CallContext): CallToolResult => ({
+const toRunResult = (result: Result, { keys, hasWidgets }: CallContext): CallToolResult => ({
   ...toCallResult(result, keys.toId(result.sessionId) ?? result.sessionId),
   ...(hasWidgets && buildWidgetMeta(result)),
 });

@@ -83,7 +83,10 @@ function completePartialExample(
   return text === undefined ? undefined : { text, intents: parseIntents(text, tools), hints: [] };
 }
 
-export const createContext = (history: readonly Entry[], hints: Interpretation["hints"]): DialogContext => ({
+export const createDialogContext = (
+  history: readonly Entry[],
+  hints: Interpretation["hints"],
+): DialogContext => ({
   results: collectResults(history),
   runStart: getLastUtterance(history).index,
   hints,
@@ -91,7 +94,7 @@ export const createContext = (history: readonly Entry[], hints: Interpretation["
 
 /** Applies a reply that picks one of several candidates, gives a missing value, or replaces a value. */
 function applyReply(text: string, previous: Interpretation, input: DialogInput): Interpretation | undefined {
-  const context = createContext(input.history, previous.hints);
+  const context = createDialogContext(input.history, previous.hints);
   for (const [index, wish] of previous.intents.entries()) {
     const { missing, open } = fillIntent(wish, context);
     if (open.some(({ resolution }) => resolution.type === "unclear"))
@@ -152,7 +155,7 @@ function applyFollowUp(
   const { addition } = followUp;
   const { hints } = previous;
   const done = collectPastCalls(history);
-  const context = createContext(history, hints);
+  const context = createDialogContext(history, hints);
   const reversed = reverseDirections(addition, previous);
   if (reversed !== undefined) return { text: reversed, intents: parseIntents(reversed, tools), hints };
   const [only, ...others] = previous.intents;

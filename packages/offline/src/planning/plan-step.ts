@@ -9,7 +9,7 @@ import {
   isCorrection,
   isNewCall,
 } from "../dialog/call-records.ts";
-import { createContext, interpret } from "../dialog/follow-up.ts";
+import { createDialogContext, interpret } from "../dialog/follow-up.ts";
 import { fillIntent, type Intent, rankIntents } from "../dialog/parse-intents.ts";
 import { matchesSearch } from "../dialog/resolve-reference.ts";
 import { hasPointer } from "../language/pointers.ts";
@@ -41,7 +41,7 @@ export function planStep(request: ModelRequest): Step {
     request,
     records,
     interpretation,
-    context: createContext(history, interpretation.hints),
+    context: createDialogContext(history, interpretation.hints),
   };
   if (records.some(({ call, result }) => call.name === handoffName && result && !isOpenHandoff(result)))
     return { type: "answer" };

@@ -55,13 +55,13 @@ export function createSourceCatalog({
       for (let attempt = 1; ; attempt++) {
         const name = buildSourceName(source.app, source.title, attempt);
         if (await isTaken(name)) continue;
-        await store.putRecord({ kind, id: name, body: toBody(source, project) }, 0);
+        await store.putRecord({ kind, id: name, body: toSourceBody(source, project) }, 0);
         return { ...source, name };
       }
     },
     async update({ name, ...source }) {
       const { version = 0 } = (await store.getRecord(kind, name)) ?? {};
-      await store.putRecord({ kind, id: name, body: toBody(source, project), replaces: true }, version);
+      await store.putRecord({ kind, id: name, body: toSourceBody(source, project), replaces: true }, version);
     },
     async remove(name) {
       const record = await store.getRecord(kind, name);
@@ -70,7 +70,10 @@ export function createSourceCatalog({
   };
 }
 
-const toBody = (source: Omit<RememberedSource, "name">, project: string): Json => ({ ...source, project });
+const toSourceBody = (source: Omit<RememberedSource, "name">, project: string): Json => ({
+  ...source,
+  project,
+});
 
 /** Returns undefined for the source of another project, and for a record that this version cannot read. */
 function parseRecord(

@@ -179,7 +179,7 @@ async function startStoredChat(
     const { runId } = started;
     const headers = { "x-run-id": runId, "x-session-id": sessionId };
     const isFirst = started.isNew && started.state === "started";
-    const read = isFirst ? readRun(runId, events, first) : readUntilSuspended(deployment, started);
+    const read = isFirst ? readFirstRun(runId, events, first) : readUntilSuspended(deployment, started);
     if (!isFirst) void events.return?.();
     return { runId, events: read, earlier: [], headers, onDisconnect: () => void events.return?.() };
   } catch (thrown) {
@@ -189,7 +189,7 @@ async function startStoredChat(
 }
 
 /** Yields the events of a run and its nested runs until it ends or waits for input. */
-async function* readRun(
+async function* readFirstRun(
   runId: string,
   events: AsyncIterableIterator<Event, void, undefined>,
   first: Promise<IteratorResult<Event, void>>,

@@ -17,10 +17,10 @@ export async function importSession(
   const { store } = deployment;
   const empty = findEmptySession(file);
   if (empty) return store.create(id, empty.title);
-  await sessions(store).import(file, { id, findAgent: await createAgentFinder(deployment, caller) });
+  await sessions(store).import(file, { id, findAgent: await createImportFinder(deployment, caller) });
 }
 
-async function createAgentFinder(
+async function createImportFinder(
   { findAgent, policy, policyLimits, quotaAdmission }: Deployment,
   caller: Caller,
 ): Promise<NonNullable<ImportOptions["findAgent"]>> {

@@ -41,7 +41,7 @@ export async function callMcpTool(tool: Tool, input: unknown, signal: AbortSigna
       signal: AbortSignal.any([signal, timeout]),
       declined,
     });
-    return { ...toAnswer(result), declined, ms: Math.round(performance.now() - startedAt) };
+    return { ...toMcpAnswer(result), declined, ms: Math.round(performance.now() - startedAt) };
   } catch (thrown) {
     const ms = Math.round(performance.now() - startedAt);
     if (timeout.aborted)
@@ -76,7 +76,7 @@ async function executeUntilAnswered(
   }
 }
 
-function toAnswer({ content, data, error }: ToolReturn): Omit<McpAnswer, "declined" | "ms"> {
+function toMcpAnswer({ content, data, error }: ToolReturn): Omit<McpAnswer, "declined" | "ms"> {
   const message = typeof error === "string" ? error : error?.message;
   return {
     ...(content !== undefined && {

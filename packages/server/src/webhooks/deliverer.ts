@@ -145,7 +145,7 @@ function createAttempt(options: AttemptOptions): (delivery: StoredDelivery) => P
     const send = senders.get(webhook) ?? createPostMessage(reply, now);
     senders.set(webhook, send);
     const outcome = await send(news, claimed, stopSignal);
-    await settle(options, { claimed, news, outcome });
+    await settleDelivery(options, { claimed, news, outcome });
     return "attempted";
   };
 }
@@ -176,7 +176,7 @@ type Settlement = {
 };
 
 /** Stores the outcome of an attempt: the end of the delivery, or when to try again. */
-async function settle(
+async function settleDelivery(
   { store, now, report, stopSignal }: AttemptOptions,
   { claimed, news, outcome }: Settlement,
 ): Promise<void> {

@@ -53,7 +53,7 @@ export function createPostMessage({ target, guard }: Reply, now: () => number): 
       };
       return checkResponse(await post({ headers, body: message.body, signal }));
     } catch (thrown) {
-      return toFailure(thrown, target.url);
+      return toPostFailure(thrown, target.url);
     }
   };
 }
@@ -108,7 +108,7 @@ async function checkSlackResponse(response: GuardedResponse): Promise<PostOutcom
 }
 
 /** The URL may contain a secret, so the message does not repeat it. */
-function toFailure(thrown: unknown, url: string): PostOutcome {
+function toPostFailure(thrown: unknown, url: string): PostOutcome {
   const isKnown = thrown instanceof AgentError;
   const message = isKnown ? thrown.message : "The message could not be sent.";
   const error = message.replaceAll(JSON.stringify(url.slice(0, 200)), "The reply URL");

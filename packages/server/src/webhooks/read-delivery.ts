@@ -49,25 +49,25 @@ export function readDelivery(
 const readers: Readonly<Record<WebhookProvider, Reader>> = {
   generic({ headers, payload }) {
     const id = headers.get("webhook-id") ?? "";
-    const event = getText(payload, "type");
+    const event = getTextField(payload, "type");
     return { key: id, id, event, payload, text: formatPayload(event, payload) };
   },
   github({ headers, body, payload }) {
     const name = headers.get("x-github-event") ?? "";
     if (name === "ping") return { type: "ignore", reason: "The webhook works." };
-    const action = getText(payload, "action");
+    const action = getTextField(payload, "action");
     const event = action === "" ? name : `${name}.${action}`;
     const id = headers.get("x-github-delivery") ?? "";
     const key = createHash("sha256").update(body).digest("base64url");
-    const repository = getText(getField(payload, "repository"), "full_name");
+    const repository = getTextField(getField(payload, "repository"), "full_name");
     const subject = getField(payload, "issue") ?? getField(payload, "pull_request");
-    const title = getText(subject, "title");
+    const title = getTextField(subject, "title");
     const heading = `${event}${repository && ` in ${repository}`}${title && `: ${title}`}`;
     return { key, id, event, payload, text: formatPayload(heading, payload) };
   },
   slack: ({ payload }) => {
-    if (getText(payload, "type") === "url_verification")
-      return { type: "challenge", challenge: getText(payload, "challenge") };
+    if (getTextField(payload, "type") === "url_verification")
+      return { type: "challenge", challenge: getTextField(payload, "challenge") };
     return readSlackEvent(payload);
   },
 };
@@ -75,26 +75,26 @@ const readers: Readonly<Record<WebhookProvider, Reader>> = {
 /** Slack repeats an event with another request, and reports a mention also as a message: its place and time identify it. */
 function readSlackEvent(payload: Json): ReturnType<Reader> {
   const message = getField(payload, "event");
-  const event = getText(message, "type");
+  const event = getTextField(message, "type");
   if (event !== "app_mention" && event !== "message")
     return { type: "ignore", reason: `The event "${event.slice(0, 100)}" is not a message.` };
-  const [channel, time] = [getText(message, "channel"), getText(message, "ts")];
+  const [channel, time] = [getTextField(message, "channel"), getTextField(message, "ts")];
   if (channel === "" || time === "")
     throw new AgentError("invalid_input", "The Slack event has no channel or no time.");
   // Bots answer each other forever; changed and deleted messages have a subtype.
-  if (getText(message, "bot_id") !== "" || getText(message, "subtype") !== "")
+  if (getTextField(message, "bot_id") !== "" || getTextField(message, "subtype") !== "")
     return { type: "ignore", reason: "The message is of a bot, or was changed." };
-  const thread = getText(message, "thread_ts") || time;
-  const key = JSON.stringify([getText(payload, "team_id"), channel, time]);
-  const id = getText(payload, "event_id");
-  return { key, id, event, payload, text: getText(message, "text"), slack: { channel, thread } };
+  const thread = getTextField(message, "thread_ts") || time;
+  const key = JSON.stringify([getTextField(payload, "team_id"), channel, time]);
+  const id = getTextField(payload, "event_id");
+  return { key, id, event, payload, text: getTextField(message, "text"), slack: { channel, thread } };
 }
 
 function getField(value: Json | undefined, field: string): Json | undefined {
   return isRecord(value) && Object.hasOwn(value, field) ? (value[field] as Json) : undefined;
 }
 
-function getText(value: Json | undefined, field: string): string {
+function getTextField(value: Json | undefined, field: string): string {
   const text = getField(value, field);
   return typeof text === "string" ? text : "";
 }

@@ -41,7 +41,7 @@ export async function getWriteApprovalReason(
       if (!isThere) return withReason(`Creates the file ${file}`);
       const before = await readBefore(directory, name, quota.fileBytes);
       const note = history && !before.bytes ? ", which is too large to be undone" : "";
-      return withReason(`Replaces the whole file ${file} (${formatSize(before)}${note})`);
+      return withReason(`Replaces the whole file ${file} (${describeSize(before)}${note})`);
     });
   } catch (error) {
     // A parent folder is missing and would be created too.
@@ -49,7 +49,7 @@ export async function getWriteApprovalReason(
   }
 }
 
-function formatSize({ stats, text }: FileBefore): string {
+function describeSize({ stats, text }: FileBefore): string {
   if (text === undefined) return `${stats.size} bytes`;
   const count = splitLines(text).length;
   return count === 1 ? "1 line" : `${count} lines`;

@@ -31,7 +31,7 @@ export function formatFolder(folder: string, memories: readonly Memory[]): Memor
     for (const shown of listParents(path, folder)) sizes.set(shown, (sizes.get(shown) ?? 0) + text.length);
   const lines = [...sizes]
     .sort(([left], [right]) => (left < right ? -1 : 1))
-    .map(([path, size]) => `${formatSize(size)}\t${path}`);
+    .map(([path, size]) => `${formatCharacters(size)}\t${path}`);
   const listing = lines.join("\n");
   const shown = inside.some(isUntrusted) ? wrapUntrusted(listing, {}) : listing;
   return labelResult(
@@ -49,7 +49,7 @@ function listParents(path: string, folder: string): string[] {
   return [folder, ...names.map((_, index) => [folder, ...names.slice(0, index + 1)].join("/"))];
 }
 
-function formatSize(characters: number): string {
+function formatCharacters(characters: number): string {
   return characters < 1_000 ? String(characters) : `${(characters / 1_000).toFixed(1)}K`;
 }
 

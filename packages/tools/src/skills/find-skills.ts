@@ -97,7 +97,7 @@ function readSkill(
   if (folder === undefined) return undefined;
   if (root !== undefined && !isWithin(folder, realpathSync(root), sep))
     return fail("The skill is a link out of the project.");
-  const text = readText(join(folder, "SKILL.md"));
+  const text = readSkillFile(join(folder, "SKILL.md"));
   if (text === undefined) return undefined;
   if (typeof text !== "string") return fail(text.problem);
   const { metadata, body, problems }: ParsedSkill = parseSkill(text, name);
@@ -144,7 +144,7 @@ function tryRealPath(path: string): string | undefined {
 // O_NONBLOCK: opening a named pipe must not wait for a writer.
 const openFlags = constants.O_RDONLY | noFollow | (constants.O_NONBLOCK ?? 0);
 
-function readText(file: string): string | { readonly problem: string } | undefined {
+function readSkillFile(file: string): string | { readonly problem: string } | undefined {
   let descriptor: number;
   try {
     descriptor = openSync(file, openFlags);

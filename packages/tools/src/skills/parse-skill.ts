@@ -107,25 +107,25 @@ function readFields(
 ): ReadonlyMap<string, Field> {
   const fields = new Map<string, Field>();
   for (const { key, value } of map.items as readonly Pair<Node, Node | null>[]) {
-    const name = readText(key, yaml);
+    const name = readScalar(key, yaml);
     const line = findLine(key.range?.[0] ?? 0);
-    if (name !== undefined) fields.set(name, { line, value: readValue(value, yaml) });
+    if (name !== undefined) fields.set(name, { line, value: readNode(value, yaml) });
   }
   return fields;
 }
 
-const readText = (node: Node | null, yaml: Yaml): string | undefined =>
+const readScalar = (node: Node | null, yaml: Yaml): string | undefined =>
   yaml.isScalar(node) ? String(node.value ?? "") : undefined;
 
-function readValue(node: Node | null, yaml: Yaml): unknown {
+function readNode(node: Node | null, yaml: Yaml): unknown {
   if (yaml.isSeq(node)) {
-    const texts = node.items.map((item) => readText(item as Node, yaml));
+    const texts = node.items.map((item) => readScalar(item as Node, yaml));
     return texts.every((text) => text !== undefined) ? texts.join(" ") : undefined;
   }
-  if (!yaml.isMap(node)) return node === null ? "" : readText(node, yaml);
+  if (!yaml.isMap(node)) return node === null ? "" : readScalar(node, yaml);
   const entries = (node.items as readonly Pair<Node, Node | null>[]).map(({ key, value }) => [
-    readText(key, yaml),
-    value === null ? "" : readText(value, yaml),
+    readScalar(key, yaml),
+    value === null ? "" : readScalar(value, yaml),
   ]);
   return entries.every((entry) => entry.every((text) => text !== undefined))
     ? Object.fromEntries(entries)

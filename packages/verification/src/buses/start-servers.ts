@@ -11,14 +11,14 @@ export function hasProgram(name: "redis-server" | "nats-server"): boolean {
 }
 
 export const startRedis = (): Promise<BusServer> =>
-  startServer("redis-server", (port) => [
+  startBus("redis-server", (port) => [
     ...["--port", `${port}`, "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"],
   ]);
 
 export const startNats = (): Promise<BusServer> =>
-  startServer("nats-server", (port) => ["--addr", "127.0.0.1", "--port", `${port}`]);
+  startBus("nats-server", (port) => ["--addr", "127.0.0.1", "--port", `${port}`]);
 
-async function startServer(
+async function startBus(
   program: string,
   buildFlags: (port: number) => readonly string[],
 ): Promise<BusServer> {

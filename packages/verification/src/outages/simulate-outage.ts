@@ -65,7 +65,7 @@ export async function simulateOutage({ kind, runs, outageMs }: OutageOptions): P
     engine.run(agent, "Book.", { runId, session: `s_${runId}`, clock }).then(undefined, () => undefined);
   }
   while (executions.size < runs) await setImmediate();
-  await settle(isQuiet);
+  await waitUntilQuiet(isQuiet);
   await server.goDown(kind);
   const downAt = clock.now();
   const requestsBefore = requests.times.length;
@@ -164,7 +164,7 @@ function countRequests(clock: FakeClock) {
 }
 
 /** Resolves when nothing happens until the clock moves. */
-async function settle(isQuiet: () => boolean): Promise<void> {
+async function waitUntilQuiet(isQuiet: () => boolean): Promise<void> {
   for (let quiet = 0; quiet < 8; quiet = isQuiet() ? quiet + 1 : 0) await setImmediate();
 }
 
@@ -174,7 +174,7 @@ const minStepMs = 250;
 async function passTime(clock: FakeClock, ms: number, isQuiet: () => boolean): Promise<void> {
   const startedAt = clock.now();
   for (;;) {
-    await settle(isQuiet);
+    await waitUntilQuiet(isQuiet);
     const passedMs = clock.now() - startedAt;
     if (passedMs >= ms) return;
     await clock.advance(Math.min(ms - passedMs, Math.max(minStepMs, Math.min(15_000, passedMs / 50))));

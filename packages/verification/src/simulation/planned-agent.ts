@@ -16,7 +16,7 @@ import { checkSolitude, type ExecutionLog } from "./execution-log.ts";
 import { checkHistory } from "./fact-audit.ts";
 import { rememberCall, rememberingTool } from "./memory-audit.ts";
 import { findPlannedCall, listAnswerParts, type PlannedRun, type PlannedTurn, toolKinds } from "./plan.ts";
-import { failRequest, findOutage, type PlannedOutage } from "./provider.ts";
+import { failRequest, findPlannedOutage, type PlannedOutage } from "./provider.ts";
 import type { SimulatedWorker } from "./simulated-worker.ts";
 import type { World } from "./world.ts";
 
@@ -83,7 +83,7 @@ function createPlannedModel(context: AgentContext): Model {
           "a completed step is never performed again",
           `turn ${turn + 1} of ${run.runId}`,
         );
-      const outage = findOutage(outages, world.scheduler.now());
+      const outage = findPlannedOutage(outages, world.scheduler.now());
       const session = audited.facts.getSession(run.session);
       if (!isStale) audited.requests.onRequest({ run, session, token: lease.token, outage });
       checkSolitude(world, audited, { worker: worker.name, runId: run.runId });
@@ -106,7 +106,7 @@ function createSummaryModel(context: AgentContext): Model {
   return {
     id: "summary",
     async *stream() {
-      const outage = findOutage(context.outages, context.world.scheduler.now());
+      const outage = findPlannedOutage(context.outages, context.world.scheduler.now());
       if (outage) yield* streamOutage(context, outage);
       else yield* streamSlowly(context, [[{ type: "text", text: "Much was said." }], finishChunks("end")]);
     },

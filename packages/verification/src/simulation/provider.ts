@@ -22,7 +22,7 @@ export function planOutages(random: Random): readonly PlannedOutage[] {
   });
 }
 
-export function findOutage(outages: readonly PlannedOutage[], at: number): PlannedOutage | undefined {
+export function findPlannedOutage(outages: readonly PlannedOutage[], at: number): PlannedOutage | undefined {
   return outages.find(({ from, until }) => from <= at && at < until);
 }
 

@@ -27,7 +27,7 @@ export function createSimulatedUsers(context: UserContext): SimulatedUsers {
   function start(run: PlannedRun): void {
     if (audited.facts.runs.has(run.runId)) return;
     const member = fleet.pickAwake();
-    if (member && run.scheduleId !== undefined) addSchedule(context, member, run);
+    if (member && run.scheduleId !== undefined) addPlannedSchedule(context, member, run);
     else if (member) startSimulatedRun(context, member, run);
     scheduler.after(random.between(200, 900), () => start(run));
   }
@@ -150,7 +150,7 @@ function createReply({ random }: World, { callId, needs, question, input }: Pend
 const editInput = (input: Json): Json => ({ ...Object(input), edited: true });
 
 /** Asks for a run in a moment. The same request again finds the schedule. */
-function addSchedule({ world }: UserContext, member: FleetMember, run: PlannedRun): void {
+function addPlannedSchedule({ world }: UserContext, member: FleetMember, run: PlannedRun): void {
   const { worker, engine, agent } = member;
   const { scheduleId: id = "", session, number } = run;
   const { onBusy: _, ...policy } = buildPolicy(run);

@@ -55,10 +55,10 @@ type Settings = Readonly<Record<string, unknown>>;
 function collectSetting(text: string, settings: Settings): Settings {
   const [, name, value = ""] = /^([^=]+)=(.*)$/s.exec(text) ?? [];
   if (name === undefined) throw new InvalidArgumentError("Must be name=value, such as source=From.");
-  return { ...settings, [name]: parseValue(value) };
+  return { ...settings, [name]: parseSetting(value) };
 }
 
-function parseValue(text: string): unknown {
+function parseSetting(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

@@ -25,7 +25,7 @@ export async function openDownload(options: OpenDownloadOptions): Promise<OpenDo
   let { url } = options;
   let sha256: string | undefined;
   for (let count = 0; count <= maxRedirects; count++) {
-    const response = await request(url, options);
+    const response = await requestFile(url, options);
     sha256 ??= findSha256(response.headers);
     const location = response.headers.get("location");
     if (response.status >= 300 && response.status < 400 && location !== null) {
@@ -46,7 +46,10 @@ function resolveRedirect(from: string, location: string): string {
   throw new AgentError("security", `${from} redirects to ${url.protocol}, which is not safe.`);
 }
 
-async function request(url: string, { from, fetch: send, signal }: OpenDownloadOptions): Promise<Response> {
+async function requestFile(
+  url: string,
+  { from, fetch: send, signal }: OpenDownloadOptions,
+): Promise<Response> {
   const headers: Record<string, string> = { "accept-encoding": "identity" };
   if (from) {
     headers.range = `bytes=${from.offset}-`;

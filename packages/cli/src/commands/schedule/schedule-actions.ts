@@ -38,7 +38,7 @@ async function withWorkspace<Value>(
   }
 }
 
-const getText = ({ input }: Schedule) => {
+const getMessageText = ({ input }: Schedule) => {
   const message = input.findLast((entry) => entry.type === "user");
   return message ? escapeTerminal(toPlainText(message.content).replaceAll(/\s+/g, " ")) : "";
 };
@@ -52,7 +52,7 @@ const columns: readonly Column<Schedule>[] = [
   { name: "TIMES", value: formatTimes, optional: true },
   { name: "MISSED", value: ({ missedCount }) => (missedCount > 0 ? `${missedCount}` : "") },
   { name: "RUNS", value: ({ runs }) => `${runs.length}${runs[0]?.error ? " (failed)" : ""}`, optional: true },
-  { name: "MESSAGE", value: getText, shrinks: true },
+  { name: "MESSAGE", value: getMessageText, shrinks: true },
 ];
 
 /** `schedule` and `schedule list`: those of the local user. */

@@ -174,7 +174,7 @@ function readMessages(stdout: Readable | null, { transport, logger, fail }: Mess
   stdout?.on("data", (bytes: Buffer) => {
     try {
       for (const line of splitLines(bytes)) {
-        const message = parseMessage(line);
+        const message = parseLine(line);
         if (message) deliverMessage(message, transport);
         else if (line.trim() !== "") {
           logger.junk(line);
@@ -188,7 +188,7 @@ function readMessages(stdout: Readable | null, { transport, logger, fail }: Mess
   });
 }
 
-function parseMessage(line: string): JSONRPCMessage | undefined {
+function parseLine(line: string): JSONRPCMessage | undefined {
   try {
     return deserializeMessage(line);
   } catch {

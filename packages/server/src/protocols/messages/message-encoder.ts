@@ -6,7 +6,7 @@ import { getMissingText } from "../chat/chat-events.ts";
 import { isCut } from "../is-cut.ts";
 import { findCallUsage, sumUsage } from "../sum-usage.ts";
 import {
-  buildMessage,
+  buildMessageObject,
   type ContentBlock,
   type MessageEvent,
   type MessageInfo,
@@ -86,7 +86,7 @@ export function createMessageEncoder(options: MessageEncoderOptions): MessageEnc
     start: () => [
       {
         type: "message_start",
-        message: buildMessage(options, { content: [], stopReason, usage: getUsage() }),
+        message: buildMessageObject(options, { content: [], stopReason, usage: getUsage() }),
       },
       { type: "ping" },
     ],
@@ -117,7 +117,7 @@ export function createMessageEncoder(options: MessageEncoderOptions): MessageEnc
         { type: "message_stop" },
       ];
     },
-    getMessage: () => buildMessage(options, { content, stopReason, usage: getUsage() }),
+    getMessage: () => buildMessageObject(options, { content, stopReason, usage: getUsage() }),
   };
 }
 

@@ -55,7 +55,7 @@ type MessageState = {
   readonly usage: MessageUsage;
 };
 
-export function buildMessage(
+export function buildMessageObject(
   { id, model }: MessageInfo,
   { content, stopReason, usage }: MessageState,
 ): MessageObject {
