@@ -10,9 +10,9 @@ import { type Browser, chromium } from "playwright-core";
 /** Viewport sizes that every page must support. */
 export const sizes = { desktop: { width: 1440, height: 900 }, phone: { width: 390, height: 844 } } as const;
 
-/** Flags that disable browser security, that let one crash close all pages, or that Playwright sets itself. */
+/** Flags that disable browser security, let one crash close all pages, or start every process from nothing, or that Playwright sets itself. */
 const removedArgs =
-  /^--(?:disable-web-security|single-process|allow-running-insecure-content|headless)(?:=|$)/;
+  /^--(?:disable-web-security|single-process|no-zygote|allow-running-insecure-content|headless)(?:=|$)/;
 /** Emulating a graphics API takes two thirds of the CPU time of a page. */
 const emulationArgs = /gpu|angle|swiftshader/;
 
