@@ -1,5 +1,5 @@
 import type { MemoryInfo } from "capstan/client/memories";
-import { Plus, Search } from "lucide-react";
+import { Plus } from "lucide-react";
 import { type ReactNode, useDeferredValue, useState } from "react";
 import { memoriesClient } from "../data/memories-client.ts";
 import { useRequest } from "../data/use-request.ts";
@@ -8,6 +8,7 @@ import { Page, Section } from "../pages/page.tsx";
 import { Button } from "../ui/button.tsx";
 import { escapeBidi } from "../ui/escape-text.ts";
 import { formatTimeAgo } from "../ui/format-age.ts";
+import { SearchField } from "../ui/search-field.tsx";
 import { EmptyState, ErrorMessage, Loading } from "../ui/state.tsx";
 import { AuthorTag } from "./author-tag.tsx";
 import { type MemoryChoice, MemoryDialog } from "./memory-form.tsx";
@@ -49,7 +50,11 @@ export function MemoryPage(): ReactNode {
         )
       }
     >
-      {!isEmpty && <SearchField query={query} onQuery={setQuery} />}
+      {!isEmpty && (
+        <div className="mb-6">
+          <SearchField label="Search memories" value={query} onChange={setQuery} />
+        </div>
+      )}
       {error !== undefined && <ErrorMessage message={error} onRetry={retry} />}
       {!value && error === undefined && <Loading label="Loading memories" />}
       {isEmpty && (
@@ -72,28 +77,6 @@ export function MemoryPage(): ReactNode {
         />
       )}
     </Page>
-  );
-}
-
-type SearchFieldProps = { readonly query: string; readonly onQuery: (query: string) => void };
-
-function SearchField({ query, onQuery }: SearchFieldProps): ReactNode {
-  return (
-    <div className="relative mb-6">
-      <Search
-        size={15}
-        aria-hidden="true"
-        className="pointer-events-none absolute left-3 top-1/2 -translate-y-1/2 text-faint"
-      />
-      <input
-        type="search"
-        aria-label="Search memories"
-        placeholder="Search memories"
-        value={query}
-        onChange={({ target }) => onQuery(target.value)}
-        className="h-10 pointer-coarse:h-11 w-full rounded-md border bg-raised pl-9 pr-3 text-sm [&::-webkit-search-cancel-button]:hidden"
-      />
-    </div>
   );
 }
 

@@ -1,5 +1,4 @@
 import type { FoundSession, ListedSession } from "capstan/client";
-import { Search } from "lucide-react";
 import { type ReactNode, useDeferredValue, useState } from "react";
 import { Link, useLocation } from "wouter";
 import { client } from "../data/client.ts";
@@ -11,6 +10,7 @@ import { SessionMenu } from "../shell/session-menu.tsx";
 import { Button } from "../ui/button.tsx";
 import { escapeBidi } from "../ui/escape-text.ts";
 import { formatTimeAgo } from "../ui/format-age.ts";
+import { SearchField } from "../ui/search-field.tsx";
 import { EmptyState, ErrorMessage, Loading } from "../ui/state.tsx";
 import { ImportButton } from "./import-button.tsx";
 import { Page, Section } from "./page.tsx";
@@ -21,20 +21,8 @@ export function SessionsPage(): ReactNode {
   const deferredQuery = useDeferredValue(query.trim());
   return (
     <Page title="Sessions" about="All your sessions." actions={<SessionImport />}>
-      <div className="relative mb-6">
-        <Search
-          size={15}
-          aria-hidden="true"
-          className="pointer-events-none absolute left-3 top-1/2 -translate-y-1/2 text-faint"
-        />
-        <input
-          type="search"
-          aria-label="Search messages"
-          placeholder="Search messages"
-          value={query}
-          onChange={({ target }) => setQuery(target.value)}
-          className="h-10 pointer-coarse:h-11 w-full rounded-md border bg-raised pl-9 pr-3 text-sm [&::-webkit-search-cancel-button]:hidden"
-        />
+      <div className="mb-6">
+        <SearchField label="Search messages" value={query} onChange={setQuery} />
       </div>
       {deferredQuery.length < 2 ? <AllSessions /> : <FoundSessions query={deferredQuery} />}
     </Page>

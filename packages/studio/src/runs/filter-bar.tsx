@@ -1,8 +1,8 @@
 import type { RunStatistics } from "capstan";
-import { Search } from "lucide-react";
 import { type ReactNode, useEffect, useState } from "react";
 import { useAbout } from "../data/about.ts";
 import { Button } from "../ui/button.tsx";
+import { SearchField } from "../ui/search-field.tsx";
 import { SelectField } from "../ui/select-field.tsx";
 import { emptyView, hasFilter, type RunView, ranges } from "./run-view.ts";
 import { useIsWide } from "./use-is-wide.ts";
@@ -73,7 +73,7 @@ export function FilterBar({ view, statistics, onChange }: FilterBarProps): React
   const agentNames = [...new Set([...agents.map(({ name }) => name), ...list(statistics?.agents)])];
   return (
     <div className="grid gap-2">
-      <SearchField value={view.q} onChange={(q) => onChange({ q })} />
+      <RunSearch value={view.q} onChange={(q) => onChange({ q })} />
       <FilterRow isFiltered={hasFilter(view)}>
         <SelectField
           label="Time"
@@ -194,25 +194,10 @@ function useTypedValue(value: string, onChange: (value: string) => void): [strin
 
 type FieldProps = { readonly value: string; readonly onChange: (value: string) => void };
 
-function SearchField({ value, onChange }: FieldProps): ReactNode {
+function RunSearch({ value, onChange }: FieldProps): ReactNode {
   const [typed, setTyped] = useTypedValue(value, onChange);
-  return (
-    <div className="relative">
-      <Search
-        size={15}
-        aria-hidden="true"
-        className="pointer-events-none absolute left-3 top-1/2 -translate-y-1/2 text-faint"
-      />
-      <input
-        type="search"
-        aria-label="Search runs"
-        placeholder="Search messages and tool results"
-        value={typed}
-        onChange={({ target }) => setTyped(target.value)}
-        className="h-10 w-full rounded-md border bg-raised pl-9 pr-3 text-sm"
-      />
-    </div>
-  );
+  const placeholder = "Search messages and tool results";
+  return <SearchField label="Search runs" placeholder={placeholder} value={typed} onChange={setTyped} />;
 }
 
 function SmallField({
