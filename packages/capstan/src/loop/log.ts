@@ -54,7 +54,7 @@ export function openLog(options: OpenLogOptions): SessionLog {
   let acknowledgedKeys: string[] = [];
   let tail: Promise<void> = Promise.resolve();
   let open: Promise<void> | undefined;
-  const requests = openRequestLog({ store, sessionId, isNew: state.seq === 0 });
+  const requests = openRequestLog({ store, sessionId, runId, isNew: state.seq === 0 });
 
   function push(origin: RunOrigin, bodies: readonly FactBody[], idSuffix: string): Promise<void> {
     if (bodies.length === 0) return tail;

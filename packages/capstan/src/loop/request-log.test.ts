@@ -18,7 +18,7 @@ function openStoredLog(stored: StoredRequest[] = [], isNew = true) {
     readRequests: async (_: string, { from = 1, to = Infinity, last = Infinity } = {}) =>
       stored.filter(({ number }) => number >= from && number <= to).slice(-last),
   };
-  const log = openRequestLog({ store, sessionId: "s", isNew });
+  const log = openRequestLog({ store, sessionId: "s", runId: "r", isNew });
   async function keep(request: PlacedRequest): Promise<StoredRequest | undefined> {
     log?.add(request);
     stored.push(...((await log?.take(1)) ?? []));

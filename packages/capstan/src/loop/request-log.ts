@@ -1,7 +1,8 @@
 import { describeThrown } from "../errors.ts";
+import { createMediaFinder, type MediaFinder } from "../requests/find-media.ts";
 import { rebuildRequests } from "../requests/rebuild-request.ts";
 import type { ExactRequest, NewRequest, RequestMedia, StoredRequest } from "../requests/stored-request.ts";
-import { diffText, measurePieces, type TextPiece } from "../requests/text-pieces.ts";
+import { diffText, type MediaReference, measurePieces, type TextPiece } from "../requests/text-pieces.ts";
 import type { Store } from "../store.ts";
 
 /** A request with its place in the run. */
@@ -15,8 +16,9 @@ export interface RequestLog {
 }
 
 type RequestLogOptions = {
-  readonly store: Pick<Store, "readRequests" | "getBlob">;
+  readonly store: Pick<Store, "readRequests" | "getBlob" | "findRun" | "read">;
   readonly sessionId: string;
+  readonly runId: string;
   /** Whether the session may have requests already. */
   readonly isNew: boolean;
 };
@@ -38,8 +40,10 @@ const maxReadFactor = 3;
 const maxSlack = 65_536;
 
 /** Creates the collector of a session's requests. Returns undefined for a store that keeps none. */
-export function openRequestLog({ store, sessionId, isNew }: RequestLogOptions): RequestLog | undefined {
+export function openRequestLog(options: RequestLogOptions): RequestLog | undefined {
+  const { store, sessionId, isNew } = options;
   if (!store.readRequests) return undefined;
+  const findMedia = createMediaFinder(options);
   let pending: PlacedRequest[] = [];
   let opening: Promise<Bases> | undefined;
   const open = () => {
@@ -58,7 +62,7 @@ export function openRequestLog({ store, sessionId, isNew }: RequestLogOptions): 
       if (pending.length === 0) return undefined;
       const taken = pending;
       pending = [];
-      return open().then((bases) => taken.map((request) => encode(bases, request, seq)));
+      return open().then((bases) => encodeAll(taken, seq, { bases, findMedia }));
     },
   };
 }
@@ -98,11 +102,26 @@ function ignoreLoss(thrown: unknown): readonly ExactRequest[] {
   throw thrown;
 }
 
-function encode(bases: Bases, request: PlacedRequest, seq: number): StoredRequest {
+type Encoder = { readonly bases: Bases; readonly findMedia: MediaFinder };
+
+async function encodeAll(
+  requests: readonly PlacedRequest[],
+  seq: number,
+  encoder: Encoder,
+): Promise<readonly StoredRequest[]> {
+  const encoded: StoredRequest[] = [];
+  for (const request of requests) encoded.push({ ...(await encode(request, encoder)), seq });
+  return encoded;
+}
+
+async function encode(
+  request: PlacedRequest,
+  { bases, findMedia }: Encoder,
+): Promise<Omit<StoredRequest, "seq">> {
   const { media = [], body, ...rest } = request;
   const lane = getLane(request);
   const best = findBest(bases, lane, body);
-  const pieces = withBlobs(best?.pieces ?? [body], media);
+  const pieces = await withReferences(best?.pieces ?? [body], media, findMedia);
   const number = bases.number + 1;
   const start = best?.base.start ?? bases.length;
   const first = best?.base.first ?? number;
@@ -111,7 +130,7 @@ function encode(bases: Bases, request: PlacedRequest, seq: number): StoredReques
   const span = bases.length - start;
   const others = bases.list.filter((base) => base.lane !== lane);
   bases.list = [...others.slice(1 - maxBases), { number, first, lane, body, start }];
-  return { ...rest, number, seq, first, span, ...(best && { base: best.base.number }), pieces };
+  return { ...rest, number, first, span, ...(best && { base: best.base.number }), pieces };
 }
 
 type Match = { readonly base: Base; readonly pieces: readonly TextPiece[]; readonly size: number };
@@ -132,16 +151,30 @@ function findBest({ list, length }: Bases, lane: string, body: string): Match | 
   return best;
 }
 
-/** Replaces the base64 of media by references to their blobs. */
-function withBlobs(pieces: readonly TextPiece[], media: readonly RequestMedia[]): readonly TextPiece[] {
-  return media
-    .filter(({ data }) => data.length >= minMediaLength)
-    .reduce((list, { handle, data }) => list.flatMap((piece) => splitAt(piece, handle, data)), pieces);
+/** Replaces the base64 of media that the session has already by references. */
+async function withReferences(
+  given: readonly TextPiece[],
+  media: readonly RequestMedia[],
+  findMedia: MediaFinder,
+): Promise<readonly TextPiece[]> {
+  const added = media.filter(
+    ({ data }) => data.length >= minMediaLength && given.some((piece) => hasText(piece, data)),
+  );
+  if (added.length === 0) return given;
+  const references = await findMedia(added);
+  return added.reduce((pieces, { data }) => {
+    const reference = references.get(data);
+    return reference ? pieces.flatMap((piece) => splitAt(piece, data, reference)) : pieces;
+  }, given);
 }
 
-function splitAt(piece: TextPiece, blob: string, data: string): readonly TextPiece[] {
-  if (typeof piece !== "string" || piece.length < data.length) return [piece];
+function hasText(piece: TextPiece, text: string): piece is string {
+  return typeof piece === "string" && piece.includes(text);
+}
+
+function splitAt(piece: TextPiece, data: string, reference: MediaReference): readonly TextPiece[] {
+  if (!hasText(piece, data)) return [piece];
   return piece
     .split(data)
-    .flatMap((text, index) => [...(index > 0 ? [{ blob }] : []), ...(text === "" ? [] : [text])]);
+    .flatMap((text, index) => [...(index > 0 ? [reference] : []), ...(text === "" ? [] : [text])]);
 }

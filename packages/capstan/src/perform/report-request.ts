@@ -1,4 +1,4 @@
-import type { Entry } from "../history.ts";
+import type { AssistantPart, Entry, Part } from "../history.ts";
 import type { ModelRequest, SentRequest } from "../model.ts";
 import { createHistoryJoiner } from "../requests/history-joiner.ts";
 import type { RequestMedia, RequestPurpose } from "../requests/stored-request.ts";
@@ -26,7 +26,7 @@ export function createRequestReport(
 ): RequestReport | undefined {
   if (!addRequest) return undefined;
   const { history } = request;
-  const media = hasMedia(history) ? history.flatMap(listBlobs) : [];
+  const media = hasMedia(history) ? history.flatMap(listMedia) : [];
   let isReported = false;
   const report: RequestReport = {
     onRequest(sent) {
@@ -47,12 +47,17 @@ function toSentRequest({ instructions, history, tools, ...rest }: ModelRequest):
   return { url: "", method: "", headers: {}, body: `${head},"history":[${joinHistory(history)}]}` };
 }
 
-/** Media of the model's own answers are stored as blobs. Other media are in the facts themselves. */
-function listBlobs(entry: Entry): readonly RequestMedia[] {
-  if (entry.type !== "assistant") return [];
-  return entry.parts.flatMap((part) =>
-    part.type === "media" && part.handle !== undefined && part.data !== undefined
-      ? [{ handle: part.handle, data: part.data }]
-      : [],
-  );
+/** Media of the model's own answers are stored as blobs, others in the facts themselves. */
+function listMedia(entry: Entry): readonly RequestMedia[] {
+  return getParts(entry).flatMap((part) => {
+    if (part.type !== "media" && part.type !== "image" && part.type !== "file") return [];
+    if (part.data === undefined) return [];
+    if (part.type !== "media") return [{ data: part.data }];
+    return part.handle === undefined ? [] : [{ handle: part.handle, data: part.data }];
+  });
+}
+
+function getParts(entry: Entry): readonly (AssistantPart | Part)[] {
+  if (entry.type === "assistant") return entry.parts;
+  return entry.type === "summary" || typeof entry.content === "string" ? [] : entry.content;
 }

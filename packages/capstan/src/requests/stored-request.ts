@@ -5,8 +5,8 @@ import type { TextPiece } from "./text-pieces.ts";
 /** What a model is called for: the next message, a summary of the history, or a sentence about a turn. */
 export type RequestPurpose = "answer" | "summary" | "turn_summary";
 
-/** Media in a request whose bytes are a blob of the session. `data` is base64. */
-export type RequestMedia = { readonly handle: string; readonly data: string };
+/** Media in a request, in base64. Without the `handle` of a blob, they are in a fact of the session. */
+export type RequestMedia = { readonly handle?: string; readonly data: string };
 
 /** A request that is about to be sent to a model. */
 export type NewRequest = SentRequest & {

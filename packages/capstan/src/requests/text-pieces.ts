@@ -1,8 +1,8 @@
-/**
- * A part of a text: new characters, a copy of `length` characters of the base text from `start`, or the bytes of a blob as
- * base64.
- */
-export type TextPiece = string | readonly [start: number, length: number] | { readonly blob: string };
+/** Media that the session has already: the bytes of a blob, or the base64 in a fact, which may have several. */
+export type MediaReference = { readonly blob: string } | { readonly seq: number; readonly index: number };
+
+/** A part of a text: new characters, a copy of `length` characters of the base text from `start`, or media as base64. */
+export type TextPiece = string | readonly [start: number, length: number] | MediaReference;
 
 /** Texts are compared in blocks of this length, which is much faster than by character. */
 const blockLength = 16_384;
@@ -99,17 +99,17 @@ export function measurePieces(pieces: readonly TextPiece[]): number {
 export type TextLayout = readonly Slice[];
 type Slice = { readonly source: string; readonly start: number; readonly length: number };
 
-/** Resolves the pieces of a text. `loadBlob` returns the base64 of a blob. */
+/** Resolves the pieces of a text. `loadMedia` returns base64. */
 export async function resolvePieces(
   pieces: readonly TextPiece[],
   base: TextLayout,
-  loadBlob: (handle: string) => Promise<string>,
+  loadMedia: (reference: MediaReference) => Promise<string>,
 ): Promise<TextLayout> {
   const layout: Slice[] = [];
   for (const piece of pieces) {
     if (isCopy(piece)) addSlices(layout, base, piece);
     else {
-      const source = typeof piece === "string" ? piece : await loadBlob(piece.blob);
+      const source = typeof piece === "string" ? piece : await loadMedia(piece);
       layout.push({ source, start: 0, length: source.length });
     }
   }

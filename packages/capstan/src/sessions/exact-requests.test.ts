@@ -4,9 +4,16 @@ import { join } from "node:path";
 import { findPostgresFolder, startPostgres } from "@capstan/verification/postgres";
 import fc from "fast-check";
 import { expect, it } from "vitest";
+import { defineAgent } from "../agent.ts";
+import type { Part } from "../history.ts";
+import { wireNames } from "../models/wire-request.ts";
+import { rebuildRequests } from "../requests/rebuild-request.ts";
+import { run } from "../run/run.ts";
 import { postgres } from "../stores/postgres/postgres.ts";
 import { sqlite } from "../stores/sqlite/sqlite.ts";
-import { checkRequests, type RequestPlan, requestPlans } from "../testing/request-plan.ts";
+import { startRecordingProvider } from "../testing/recording-provider.ts";
+import { checkRequests, createImage, type RequestPlan, requestPlans } from "../testing/request-plan.ts";
+import { session } from "./session.ts";
 
 async function checkPlan(plan: RequestPlan): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "requests-"));
@@ -38,9 +45,46 @@ it.for([
     crashAt: 4,
     forkAt: 60,
     changesInstructions: true,
+    images: [3_000],
   } as const;
   await checkPlan(plan);
   expect.hasAssertions();
+});
+
+it.for(
+  wireNames,
+)("attached images are stored once, in their facts, to which requests refer: %s", async (wire) => {
+  const provider = await startRecordingProvider(() => ({ text: "I see." }));
+  const store = sqlite(":memory:");
+  try {
+    const agent = defineAgent({ name: "viewer", model: provider.createModel(wire) });
+    const images = [createImage(20_000, 1), createImage(20_000, 2), createImage(20_000, 3)];
+    const attach = (...parts: readonly Part[]) => [
+      { type: "user", content: [{ type: "text", text: "What is it?" }, ...parts] } as const,
+    ];
+    const [first, second, third] = images as [Part, Part, Part];
+    await run(agent, attach(first, second, first), { store, session: "s" });
+    await run(agent, attach(third), { store, session: "s" });
+    const rows = (await store.readRequests?.("s")) ?? [];
+    expect(JSON.stringify(rows).length).toBeLessThan(6_000);
+    const sizes = images.map((part) => (part.type === "text" ? 0 : (part.data?.length ?? 0)));
+    // The first image was attached twice.
+    expect(await store.measureSession("s")).toBeLessThan(sizes.reduce((sum, size) => sum + size, 40_000));
+    await session(store, "s").fork((await session(store, "s").info()).facts, { id: "copy" });
+    await store.remove("s");
+    for (const [sessionId, bodies] of [
+      ["s", []],
+      ["copy", provider.received.map(({ body }) => body)],
+    ] as const) {
+      const kept = (await store.readRequests?.(sessionId)) ?? [];
+      const rebuilt = await rebuildRequests({ store, sessionId }, kept);
+      expect(rebuilt.map(({ body }) => body)).toEqual(bodies);
+    }
+    expect(provider.received[1]?.body).toContain(third.type === "text" ? "" : third.data);
+  } finally {
+    await provider.close();
+    await store.close();
+  }
 });
 
 it.skipIf(!findPostgresFolder())(

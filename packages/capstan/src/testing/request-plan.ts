@@ -1,6 +1,8 @@
 import { type Arbitrary, array, boolean, constantFrom, integer, oneof, option, record } from "fast-check";
 import { expect } from "vitest";
 import { type Agent, defineAgent } from "../agent.ts";
+import type { Part } from "../history.ts";
+import { toBase64 } from "../json.ts";
 import type { WireName } from "../models/wire-request.ts";
 import { wireNames } from "../models/wire-request.ts";
 import { rebuildRequests } from "../requests/rebuild-request.ts";
@@ -30,6 +32,8 @@ export type RequestPlan = {
   /** Where the session is forked, from its start to its end. */
   readonly forkAt: number;
   readonly changesInstructions: boolean;
+  /** The sizes in bytes of the images that the user attaches to each run. */
+  readonly images: readonly number[];
 };
 
 type PlannedMove = "text" | "look" | "two" | "handoff" | "delegate" | "fail";
@@ -49,6 +53,7 @@ export const requestPlans: Arbitrary<RequestPlan> = record({
   crashAt: option(integer({ min: 2, max: 9 })),
   forkAt: integer({ min: 0, max: 100 }),
   changesInstructions: boolean(),
+  images: array(constantFrom(10, 3_000, 30_000), { maxLength: 2 }),
 });
 
 /** Opens the same data again, as a new process would. */
@@ -65,7 +70,8 @@ export async function checkRequests(plan: RequestPlan, openStore: OpenStore): Pr
       moves.splice(0, moves.length, ...planned);
       const isLast = index === plan.runs.length - 1;
       // A new store for each run: nothing in memory helps to find the base of a request.
-      lost = await runOnce({ agent, index, openStore, crashAt: isLast ? plan.crashAt : null });
+      const crashAt = isLast ? plan.crashAt : null;
+      lost = await runOnce({ agent, index, openStore, crashAt, images: plan.images });
     }
     const store = openStore();
     const stored = await checkSession({ store, sessionId: "s", received: provider.received, lost });
@@ -84,11 +90,18 @@ type PlannedRun = {
   readonly index: number;
   readonly openStore: OpenStore;
   readonly crashAt: number | null;
+  readonly images: readonly number[];
 };
+
+/** Creates an image with other bytes than any other. */
+export function createImage(size: number, seed: number): Part {
+  const bytes = Uint8Array.from({ length: size }, (_, at) => ((at + seed) * 7919 + at * at * seed) % 251);
+  return { type: "image", mediaType: "image/png", data: toBase64(bytes) };
+}
 
 /** Returns the requests of the write that failed: they were sent, and their facts are not stored. */
 async function runOnce(planned: PlannedRun): Promise<readonly StoredRequest[]> {
-  const { agent, index, openStore, crashAt } = planned;
+  const { agent, index, openStore, crashAt, images } = planned;
   const store = openStore();
   let lost: readonly StoredRequest[] = [];
   const runId = `run-${index}`;
@@ -102,7 +115,9 @@ async function runOnce(planned: PlannedRun): Promise<readonly StoredRequest[]> {
     return store.append(facts, at);
   };
   // The user pastes the key.
-  const input = `Run ${index}: is ${providerKey} the key? ${"é😀 ".repeat(20)}`;
+  const text = `Run ${index}: is ${providerKey} the key? ${"é😀 ".repeat(20)}`;
+  const media = images.map((size, place) => createImage(size, 10 * index + place + 1));
+  const input = [{ type: "user", content: [{ type: "text", text }, ...media] }] as const;
   const handle = run(agent, input, { ...options, runId, store: { ...store, append } });
   await handle.then(undefined, () => undefined);
   await store.close();
@@ -204,7 +219,7 @@ async function checkTurns(store: Store, stored: readonly ExactRequest[]): Promis
   expect(count).toBe(stored.length);
 }
 
-type ForkContext = Omit<PlannedRun, "crashAt" | "index"> & {
+type ForkContext = Omit<PlannedRun, "crashAt" | "index" | "images"> & {
   readonly plan: RequestPlan;
   readonly provider: RecordingProvider;
   readonly store: Store;
