@@ -28,6 +28,7 @@ export type ListCell = {
 };
 
 const userCount = 100;
+const hourMs = 3_600_000;
 const getSessionId = (index: number) => `user${index % userCount}~${index}`;
 
 /** Every text has frequent words; one in fifty has "medium", one in five thousand "rareword". */
@@ -100,7 +101,7 @@ function createRunWorks(store: Store, size: number): readonly Work[] {
   });
   const sum = (title: string, filter: RunFilter): Work => ({
     title: `runs: ${title}`,
-    act: async () => (await store.summarizeRuns({ ...filter, bucketMs: size * 20 })).buckets,
+    act: async () => (await store.summarizeRuns({ ...filter, bucketMs: hourMs })).buckets,
   });
   return [
     query("first page", {}),

@@ -3,7 +3,7 @@ import type { Feedback, RunFilter, RunSummary } from "../run-summary.ts";
 import { getScope, type Store } from "../store.ts";
 import { type MemoryRun, type MemorySession, searchSessions } from "./memory-catalog.ts";
 import { defaultRunLimit, formatRunCursor, parseRunCursor, type RunPosition } from "./run-cursor.ts";
-import { assertBucketMs, createStatistics, toDurationBin } from "./run-statistics.ts";
+import { assertBucketMs, createStatistics } from "./run-statistics.ts";
 import { clampRowLimit } from "./store-rules.ts";
 import { buildSummary, countTokens, foldSummaries, type SummaryRow } from "./summarize-run.ts";
 
@@ -64,7 +64,7 @@ export function createMemorySummaries(
         statistics.add({
           ...{ runs: 1, failed: status === "failed" ? 1 : 0, cost, tokens: countTokens(usage) },
           at: Math.floor(startedAt / bucketMs) * bucketMs,
-          bin: ms === undefined ? undefined : toDurationBin(ms),
+          durations: ms === undefined ? [] : [ms],
           ...{ agent, models, tools },
         });
       return statistics.build();

@@ -9,7 +9,7 @@ import type { RunQuery } from "../run-summary.ts";
 import type { Store } from "../store.ts";
 import { postgres } from "./postgres/postgres.ts";
 import { buildRunQuery as buildPostgresQuery } from "./postgres/run-queries.ts";
-import { buildRunQuery as buildSqliteQuery } from "./sqlite/run-queries.ts";
+import { buildCountQuery, buildRunQuery as buildSqliteQuery } from "./sqlite/run-queries.ts";
 import { sqlite } from "./sqlite/sqlite.ts";
 
 const count = 100_000;
@@ -92,6 +92,18 @@ describe("100,000 runs in SQLite", () => {
       expect(steps.filter((step) => step.includes(`run_summaries USING INDEX ${index}`))).toHaveLength(1);
       // The page of 50 runs is sorted again after it was joined with its sessions.
       expect(steps.filter((step) => /TEMP B-TREE FOR ORDER BY/.test(step)).length).toBeLessThanOrEqual(1);
+    }
+  });
+
+  it("are added up from an index that has all columns, without sorting them", () => {
+    for (const filter of [{}, { scope: "user7" }, { agent: "agent3" }, { tag: "tag3" }, { from: 1e12 }]) {
+      const { sql, values } = buildCountQuery(filter, { matches: undefined, bucketMs: 86_400_000 });
+      const plan = database.prepare(`EXPLAIN QUERY PLAN ${sql}`).all(...values);
+      const steps = plan.map(({ detail }) => String(detail));
+      const index = filter.scope === undefined ? "run_summaries_by_hour" : "run_summaries_by_scope_and_hour";
+      expect(steps.filter((step) => step.includes(`COVERING INDEX ${index}`))).toHaveLength(1);
+      // The few open runs are sorted.
+      expect(steps.filter((step) => step.includes("TEMP B-TREE"))).toHaveLength(1);
     }
   });
 

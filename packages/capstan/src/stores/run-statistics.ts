@@ -1,31 +1,27 @@
 import { AgentError } from "../errors.ts";
 import type { NamedTotals, RunDurations, RunStatistics, RunTotals } from "../run-summary.ts";
 
-/**
- * One or more runs that are added up. A store may group the runs of one period and duration, and those of one agent and
- * the same models and tools: rows without a period count in the second part only.
- */
+/** Runs of one period that have the same agent, models and tools. */
 export type StatisticsRow = RunTotals & {
-  /** The start of the period; undefined for a group by agent, models and tools. */
-  readonly at?: number | undefined;
-  /** See `toDurationBin`; undefined if the runs have not ended. */
-  readonly bin?: number | undefined;
-  /** Undefined for a group by period and duration. */
-  readonly agent?: string | undefined;
-  readonly models?: readonly string[];
-  readonly tools?: readonly string[];
+  /** The start of the period. */
+  readonly at: number;
+  /** The durations in ms of those that have ended. */
+  readonly durations: readonly number[];
+  readonly agent: string;
+  readonly models: readonly string[];
+  readonly tools: readonly string[];
 };
 
 type Counts = { runs: number; failed: number; cost: number; tokens: number };
 type Bucket = Counts & { readonly bins: Map<number, number> };
 
-/** Durations are counted in classes that are 2 % wide, so that a store can group them. */
-export const binsPerLog = 50;
+/** Durations are counted in classes that are 2 % wide. */
+const binsPerLog = 50;
 const maxBuckets = 5_000;
 const maxNames = 50;
 
 /** Returns the class of a duration. */
-export function toDurationBin(ms: number): number {
+function toDurationBin(ms: number): number {
   return Math.round(Math.log(Math.max(1, ms)) * binsPerLog);
 }
 
@@ -44,9 +40,9 @@ export function createStatistics(): { add(row: StatisticsRow): void; build(): Ru
     new Map<string, Counts>(),
   ];
 
-  function addToPeriod(row: StatisticsRow, at: number): void {
-    const bucket = buckets.get(at) ?? createBucket();
-    buckets.set(at, bucket);
+  function addToPeriod(row: StatisticsRow): void {
+    const bucket = buckets.get(row.at) ?? createBucket();
+    buckets.set(row.at, bucket);
     if (buckets.size > maxBuckets) {
       const message = `There are more than ${maxBuckets} periods. Choose longer ones, or a shorter time.`;
       throw new AgentError("invalid_input", message);
@@ -56,11 +52,10 @@ export function createStatistics(): { add(row: StatisticsRow): void; build(): Ru
 
   return {
     add(row) {
-      if (row.at !== undefined) addToPeriod(row, row.at);
-      if (row.agent === undefined) return;
+      addToPeriod(row);
       addNamed(agents, row.agent, row);
-      for (const model of row.models ?? []) addNamed(models, model, row);
-      for (const tool of row.tools ?? []) addNamed(tools, tool, row);
+      for (const model of row.models) addNamed(models, model, row);
+      for (const tool of row.tools) addNamed(tools, tool, row);
     },
     build: () => ({
       total: toTotals(joinBuckets([...buckets.values()])),
@@ -89,7 +84,10 @@ function joinBuckets(buckets: readonly Bucket[]): Bucket {
 
 function addToBucket(bucket: Bucket, row: StatisticsRow): void {
   addCounts(bucket, row);
-  if (row.bin !== undefined) bucket.bins.set(row.bin, (bucket.bins.get(row.bin) ?? 0) + row.runs);
+  for (const ms of row.durations) {
+    const bin = toDurationBin(ms);
+    bucket.bins.set(bin, (bucket.bins.get(bin) ?? 0) + 1);
+  }
 }
 
 function addCounts(counts: Counts, { runs, failed, cost, tokens }: RunTotals): void {

@@ -13,6 +13,7 @@ import { secondInstanceSuite } from "./store-suite/second-instance-suite.ts";
 import { sessionsSuite } from "./store-suite/sessions-suite.ts";
 import { snapshotsSuite } from "./store-suite/snapshots-suite.ts";
 import { summariesSuite } from "./store-suite/summaries-suite.ts";
+import { totalsSuite } from "./store-suite/totals-suite.ts";
 import { watchingSuite } from "./store-suite/watching-suite.ts";
 import { writingSuite } from "./store-suite/writing-suite.ts";
 
@@ -49,6 +50,7 @@ export function storeSuite(
     scopesSuite(getStore);
     runsSuite(getStore);
     summariesSuite(getStore);
+    totalsSuite(getStore);
     searchSuite(getStore);
     watchingSuite(getStore);
     leasesSuite(getStore);

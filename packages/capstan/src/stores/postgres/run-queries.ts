@@ -4,7 +4,7 @@ import type { RunFilter, RunQuery, RunSummary } from "../../run-summary.ts";
 import type { Store } from "../../store.ts";
 import { buildRunConditions, type RunDialect, sortExpressions } from "../run-conditions.ts";
 import { defaultRunLimit, formatRunCursor, parseRunCursor } from "../run-cursor.ts";
-import { assertBucketMs, binsPerLog, createStatistics, type StatisticsRow } from "../run-statistics.ts";
+import { assertBucketMs, createStatistics, type StatisticsRow } from "../run-statistics.ts";
 import { clampRowLimit } from "../store-rules.ts";
 import { buildSummary } from "../summarize-run.ts";
 import type { Database, Statement } from "./database.ts";
@@ -57,7 +57,8 @@ export function createRunQueries(
       assertBucketMs(bucketMs);
       const statement = buildCountQuery(schema, filter, { matches: await findRuns(filter), bucketMs });
       const statistics = createStatistics();
-      for (const row of await database.query("add up runs", statement)) statistics.add(toStatisticsRow(row));
+      for (const row of await database.query("add up runs", statement))
+        statistics.add(toStatisticsRow(row, Number(row.period) * bucketMs));
       return statistics.build();
     },
     async putFeedback(runId, feedback) {
@@ -107,20 +108,30 @@ function selectRuns(schema: string, columns: RunColumns, conditions: readonly st
 
 type CountOptions = { readonly matches: Matches; readonly bucketMs: number };
 
-/** Builds the statement that groups runs by period and duration, and again by agent, models and tools, in one scan. */
+/**
+ * Builds the statement that adds up runs by period, agent, models and tools, in one scan of narrow rows. Equal `names`
+ * stand for equal agents, models and tools, which are read once. The hash of both keys is one key, because PostgreSQL
+ * expects so many groups of two that it would sort the runs.
+ */
 function buildCountQuery(schema: string, filter: RunFilter, { matches, bucketMs }: CountOptions): Statement {
   const { values, conditions, dialect } = buildConditions(schema, filter, matches);
-  const bucket = `${dialect.addValue(bucketMs)}::double precision`;
-  const bin = `CASE WHEN ended_at IS NOT NULL THEN round(ln(greatest(ended_at - started_at, 1)) * ${binsPerLog})::integer END`;
-  const columns = `place, status, cost, tokens, floor(started_at / ${bucket}) * ${bucket} AS at, ${bin} AS bin`;
-  const own = { ended: `${columns}, names`, open: `${columns}, ${namesExpression} AS names` };
-  const text = `SELECT at, bin, groups.runs, groups.failed, groups.cost, groups.tokens, agent, models, tools FROM (
-      SELECT at, bin, CASE WHEN names IS NOT NULL THEN min(place) END AS place, count(*) AS runs, count(*) FILTER (WHERE status = 'failed') AS failed,
-        sum(cost) AS cost, sum(tokens) AS tokens
+  const period = `floor(started_at / ${dialect.addValue(bucketMs)}::double precision)`;
+  const columns = `place, status, cost, tokens, ended_at - started_at AS ms, ${period} AS period`;
+  const addNames = (names: string) =>
+    `${columns}, ${names} AS names, hashfloat8extended(${period}, ${names}) AS key`;
+  const own = { ended: addNames("names"), open: addNames(namesExpression) };
+  const text = `WITH counts AS MATERIALIZED (
+      SELECT min(period) AS period, min(names) AS names, min(place) AS place, count(*) AS runs,
+        count(*) FILTER (WHERE status = 'failed') AS failed, sum(cost) AS cost, sum(tokens) AS tokens,
+        array_agg(ms)::text AS durations
       FROM (${selectRuns(schema, own, conditions).join(" UNION ALL ")}) AS matching
-      GROUP BY GROUPING SETS ((at, bin), (names))) AS groups
-    LEFT JOIN LATERAL (SELECT agent, models, tools FROM ${schema}.run_summaries
-      WHERE run_summaries.place = groups.place LIMIT 1) AS example ON TRUE`;
+      GROUP BY key),
+    examples AS MATERIALIZED (SELECT names, agent, models, tools
+      FROM (SELECT names, min(place) AS place FROM counts GROUP BY names) AS first_runs
+      CROSS JOIN LATERAL (SELECT agent, models, tools FROM ${schema}.run_summaries
+        WHERE run_summaries.place = first_runs.place LIMIT 1) AS example)
+    SELECT period, runs, failed, cost, tokens, durations, agent, models, tools
+    FROM counts JOIN examples ON counts.names = examples.names`;
   return { text, values };
 }
 
@@ -163,12 +174,20 @@ function toRunSummary(row: PostgresRow): RunSummary {
   return buildSummary(info, decodeSummary(row), row.feedback === null ? undefined : decodeJson(row.feedback));
 }
 
-function toStatisticsRow({ at, bin, agent, models, tools, ...row }: PostgresRow): StatisticsRow {
-  const totals = {
-    ...{ runs: Number(row.runs), failed: Number(row.failed) },
-    ...{ cost: Number(row.cost), tokens: Number(row.tokens) },
-  };
-  if (agent === null) return { ...totals, at: Number(at), bin: bin === null ? undefined : Number(bin) };
+function toStatisticsRow(row: PostgresRow, at: number): StatisticsRow {
   const decodeList = (stored: unknown) => (stored as readonly string[]).map(decodeText);
-  return { ...totals, agent: decodeText(agent), models: decodeList(models), tools: decodeList(tools) };
+  return {
+    ...{ at, runs: Number(row.runs), failed: Number(row.failed) },
+    ...{ cost: Number(row.cost), tokens: Number(row.tokens) },
+    durations: parseDurations(String(row.durations)),
+    ...{ agent: decodeText(row.agent), models: decodeList(row.models), tools: decodeList(row.tools) },
+  };
+}
+
+/** Parses an array of numbers, in which the runs that have not ended are null. The driver's own parser is slow. */
+function parseDurations(text: string): readonly number[] {
+  const durations: readonly (number | null)[] = JSON.parse(
+    `[${text.slice(1, -1).replaceAll("NULL", "null")}]`,
+  );
+  return durations.filter((ms) => ms !== null);
 }

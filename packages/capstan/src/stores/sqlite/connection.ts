@@ -13,8 +13,6 @@ export interface Connection {
   readonly file: string;
   get<Row>(sql: string, ...values: SqlValue[]): Row | undefined;
   all<Row>(sql: string, ...values: SqlValue[]): Row[];
-  /** Returns each row as an array, which is faster for many rows. */
-  allArrays<Row extends readonly SqlValue[]>(sql: string, ...values: SqlValue[]): Row[];
   /** Returns the number of changed rows. */
   run(sql: string, ...values: SqlValue[]): number;
   exec(sql: string): void;
@@ -83,11 +81,6 @@ export function createConnection(file: string, database: DatabaseSync): Connecti
     file,
     get: <Row>(sql: string, ...values: SqlValue[]) => statement(sql).get(...values) as Row | undefined,
     all: <Row>(sql: string, ...values: SqlValue[]) => statement(sql).all(...values) as Row[],
-    allArrays<Row extends readonly SqlValue[]>(sql: string, ...values: SqlValue[]) {
-      const prepared = database.prepare(sql);
-      prepared.setReturnArrays(true);
-      return prepared.all(...values) as unknown as Row[];
-    },
     run: (sql, ...values) => Number(statement(sql).run(...values).changes),
     exec: (sql) => database.exec(sql),
     isTransaction: () => database.isTransaction,

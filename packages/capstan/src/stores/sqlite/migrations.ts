@@ -89,6 +89,12 @@ export const isSession = "(facts > 0 OR created_at > 0)";
 /** The part of a stored id before the first "~". */
 export const scopeColumn = "substr(id, 1, max(0, instr(id, '~') - 1))";
 
+export const hourMs = 3_600_000;
+/** The hour in which a run started. */
+export const hourColumn: string = `CAST(started_at / ${hourMs} AS INTEGER)`;
+
+const countedColumns = "models, tools, agent, started_at, ended_at, status, cost, tokens, tags, session";
+
 /** Whether the body of a record starts with a number `dueAt`, see `serializeRecord`, and that number. */
 export const isDue = `body GLOB '{"dueAt":[0-9]*'`;
 export const dueColumn = "CAST(substr(body, 10, 25) AS REAL)";
@@ -209,6 +215,13 @@ CREATE INDEX run_summaries_by_time ON run_summaries (started_at, run);
 CREATE INDEX run_summaries_by_scope_and_time ON run_summaries (scope, started_at, run);
 INSERT INTO counters VALUES ('summarized', 0);
 CREATE TRIGGER summarized_session_deleted AFTER DELETE ON sessions BEGIN ${lowerSummarized}; END;
+`,
+  // Totals are read from these indexes alone. Runs enter them when they end, so that their other updates cost nothing.
+  run_summaries_by_hour: `
+CREATE INDEX run_summaries_by_hour ON run_summaries (${hourColumn}, ${countedColumns}, scope) WHERE ended_at IS NOT NULL;
+CREATE INDEX run_summaries_by_scope_and_hour ON run_summaries (scope, ${hourColumn}, ${countedColumns})
+  WHERE ended_at IS NOT NULL;
+CREATE INDEX run_summaries_open ON run_summaries (scope, started_at) WHERE ended_at IS NULL;
 `,
 };
 

@@ -1,12 +1,13 @@
 import { AgentError } from "../../errors.ts";
 import { splitQuery } from "../../match-words.ts";
-import type { RunFilter, RunQuery, RunStatistics, RunTotals } from "../../run-summary.ts";
+import type { RunFilter, RunQuery } from "../../run-summary.ts";
 import type { Store } from "../../store.ts";
 import { buildRunConditions, type RunDialect, sortExpressions } from "../run-conditions.ts";
 import { defaultRunLimit, formatRunCursor, parseRunCursor } from "../run-cursor.ts";
-import { assertBucketMs, createStatistics, toDurationBin } from "../run-statistics.ts";
+import { assertBucketMs, createStatistics, type StatisticsRow } from "../run-statistics.ts";
 import { clampRowLimit } from "../store-rules.ts";
 import type { Connection, SqlValue } from "./connection.ts";
+import { hourColumn, hourMs } from "./migrations.ts";
 import { completeSummaries, type ListedSummary, toRunSummary } from "./run-summaries.ts";
 import { completeIndex, findNewestRows } from "./search.ts";
 import { encodeText, fromStoredText } from "./stored-text.ts";
@@ -15,8 +16,19 @@ import type { WorkQueue } from "./work-queue.ts";
 /** A statement with named values. */
 export type RunStatement = { readonly sql: string; readonly values: readonly SqlValue[] };
 type SortedRow = ListedSummary & { readonly sort_value: number };
-/** Start, end, whether it failed, cost and tokens of a run; its agent, models and tools in one text, which is faster. */
-type CountedRow = [number, number | null, number, number, number, string];
+/** The number of a period, the agent, models and tools of runs in it, and their totals. */
+type CountedRow = {
+  readonly period: number;
+  readonly agent: string;
+  readonly models: string;
+  readonly tools: string;
+  readonly runs: number;
+  readonly failed: number;
+  readonly cost: number;
+  readonly tokens: number;
+  /** Separated by commas; null if none has ended. */
+  readonly durations: string | null;
+};
 
 /** The newest facts with the words of a query whose runs are considered. */
 const maxMatches = 1_000;
@@ -52,8 +64,11 @@ export function createRunQueries(
     async summarizeRuns({ bucketMs, ...filter }) {
       assertBucketMs(bucketMs);
       const matches = await findMatches(filter);
-      const { sql, values } = buildCountQuery(filter, matches);
-      return addUp(await read(() => connection.allArrays<CountedRow>(sql, ...values)), bucketMs);
+      const { sql, values, periods } = buildCountQuery(filter, { matches, bucketMs });
+      const statistics = createStatistics();
+      for (const row of await read(() => connection.all<CountedRow>(sql, ...values)))
+        statistics.add(toStatisticsRow(row, Math.floor(row.period / periods) * bucketMs));
+      return statistics.build();
     },
     async putFeedback(runId, feedback) {
       await completeSummaries(connection, queue);
@@ -66,33 +81,12 @@ export function createRunQueries(
   };
 }
 
-/** Separates the parts of a text. JSON has no such character. */
-const separator = "\u001f";
-
-/** Few runs differ in their agent, models and tools, so those are added up first. */
-function addUp(rows: readonly CountedRow[], bucketMs: number): RunStatistics {
-  const statistics = createStatistics();
-  const byParts = new Map<string, { -readonly [Field in keyof RunTotals]: number }>();
-  for (const [startedAt, endedAt, failed, cost, tokens, parts] of rows) {
-    const at = Math.floor(startedAt / bucketMs) * bucketMs;
-    const bin = endedAt === null ? undefined : toDurationBin(endedAt - startedAt);
-    statistics.add({ runs: 1, failed, cost, tokens, at, bin });
-    let totals = byParts.get(parts);
-    if (!totals) {
-      totals = { runs: 0, failed: 0, cost: 0, tokens: 0 };
-      byParts.set(parts, totals);
-    }
-    totals.runs += 1;
-    totals.failed += failed;
-    totals.cost += cost;
-    totals.tokens += tokens;
-  }
-  for (const [parts, totals] of byParts) {
-    const [tools = "[]", models = "[]", ...agent] = parts.split(separator).reverse();
-    const names = { models: JSON.parse(models), tools: JSON.parse(tools) };
-    statistics.add({ ...totals, ...names, agent: fromStoredText(agent.reverse().join(separator)) });
-  }
-  return statistics.build();
+function toStatisticsRow(
+  { agent, models, tools, durations, ...totals }: CountedRow,
+  at: number,
+): StatisticsRow {
+  const names = { agent: fromStoredText(agent), models: JSON.parse(models), tools: JSON.parse(tools) };
+  return { ...totals, ...names, at, durations: JSON.parse(`[${durations ?? ""}]`) };
 }
 
 function findRunsByWords(
@@ -128,13 +122,36 @@ export function buildRunQuery(query: RunQuery, matches: readonly number[] | unde
   return { sql, values };
 }
 
-/** Builds the statement of the runs that are added up. */
-function buildCountQuery(filter: RunFilter, matches: readonly number[] | undefined): RunStatement {
-  const { values, conditions } = buildConditions(filter, matches);
-  const sql = `SELECT started_at, ended_at, status IS 'failed', cost, tokens,
-      agent || char(31) || models || char(31) || tools
-    FROM run_summaries WHERE ${conditions.join(" AND ")}`;
-  return { sql, values };
+type CountOptions = { readonly matches: readonly number[] | undefined; readonly bucketMs: number };
+
+/**
+ * Builds the statement that adds up runs by period, agent, models and tools. Periods of whole hours are added up from
+ * hours (`periods` of them make one), in the order of an index with all columns that are needed, so that the runs that
+ * have ended are not sorted.
+ */
+export function buildCountQuery(
+  filter: RunFilter,
+  { matches, bucketMs }: CountOptions,
+): RunStatement & { readonly periods: number } {
+  const { values, conditions, dialect } = buildConditions(filter, matches);
+  const isWholeHours = bucketMs % hourMs === 0;
+  if (isWholeHours) conditions.push(...buildHourConditions(filter, dialect));
+  const period = isWholeHours ? hourColumn : `CAST(started_at / ${dialect.addValue(bucketMs)} AS INTEGER)`;
+  const [ended, open] = ["ended_at IS NOT NULL", "ended_at IS NULL"].map(
+    (condition) => `SELECT ${period} AS period, models, tools, agent, count(*) AS runs,
+      sum(status IS 'failed') AS failed, sum(cost) AS cost, sum(tokens) AS tokens,
+      group_concat(ended_at - started_at) AS durations
+    FROM run_summaries WHERE ${[condition, ...conditions].join(" AND ")} GROUP BY 1, 2, 3, 4`,
+  );
+  return { sql: `${ended} UNION ALL ${open}`, values, periods: isWholeHours ? bucketMs / hourMs : 1 };
+}
+
+/** Limits the index to the hours of a filter, whose own conditions are on times. */
+function buildHourConditions({ from, to }: RunFilter, { addValue }: RunDialect): string[] {
+  return [
+    ...(from === undefined ? [] : [`${hourColumn} >= ${addValue(Math.floor(from / hourMs))}`]),
+    ...(to === undefined ? [] : [`${hourColumn} <= ${addValue(Math.floor(to / hourMs))}`]),
+  ];
 }
 
 function buildConditions(

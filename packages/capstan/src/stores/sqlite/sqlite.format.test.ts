@@ -188,6 +188,24 @@ describe("a file of version 1", () => {
     await again.close();
   });
 
+  it("gets indexes for the totals of its runs, without which it was written before (F71, F78)", async () => {
+    const before = sqlite(file);
+    const totals = await before.summarizeRuns({ bucketMs: 3_600_000 });
+    expect(totals.total).toMatchObject({ runs: 2, failed: 0 });
+    await before.close();
+    const database = new DatabaseSync(file);
+    const names = ["run_summaries_by_hour", "run_summaries_by_scope_and_hour", "run_summaries_open"];
+    database.exec(names.map((name) => `DROP INDEX ${name}`).join(";"));
+    const after = sqlite(file);
+    expect(await after.summarizeRuns({ bucketMs: 3_600_000 })).toEqual(totals);
+    const listed = database.prepare("SELECT name FROM sqlite_schema WHERE type = 'index'").all();
+    expect(listed.map(({ name }) => name)).toEqual(expect.arrayContaining(names));
+    await after.remove("trip");
+    expect((await after.summarizeRuns({ bucketMs: 3_600_000 })).total.runs).toBe(0);
+    await after.close();
+    database.close();
+  });
+
   it("is made new by one, when several open it at once", async () => {
     const stores = await Promise.all(Array.from({ length: 4 }, async () => sqlite(file)));
     await Promise.all(stores.map((store, id) => store.putRecord({ kind: "k", id: `${id}`, body: id }, 0)));
