@@ -3,6 +3,7 @@ import { memory } from "capstan/stores/memory";
 import { scriptedModel } from "capstan/testing";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { routes } from "./routes/all-routes.ts";
+import { mcpAppRoutes } from "./routes/mcp-apps.ts";
 import type { Route } from "./routes/route.ts";
 import { formatRouteName, listRouteFields, validBodies } from "./testing/route-fields.ts";
 import { createTestServer, type TestServer } from "./testing/test-server.ts";
@@ -184,8 +185,8 @@ describe("data of a user does not exist for other users", () => {
 
   it("while its user gets it, by the same requests (A84)", async () => {
     for (const [name, route] of about) {
-      // No fact here has an MCP App; `routes/mcp-apps.test.ts` has one.
-      if (route.method !== "GET" || route.path.includes("/apps/")) continue;
+      // No fact here has an MCP App; `routes/mcp-apps.test.ts` sends these requests for one that has.
+      if (route.method !== "GET" || mcpAppRoutes.includes(route)) continue;
       for (const { path } of buildRequests(route, ada)) {
         const answer = await server.send("GET", path, undefined, headers.ada);
         expect(answer.status, name).toBe(200);

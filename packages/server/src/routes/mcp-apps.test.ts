@@ -7,7 +7,9 @@ import { defineAgent, type Entry, type Fact, type Store } from "capstan";
 import { memory } from "capstan/stores/memory";
 import { scriptedModel } from "capstan/testing";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { expectDocumented, getRouteName } from "../testing/expect-documented.ts";
 import { createTestServer, type TestServer } from "../testing/test-server.ts";
+import { mcpAppRoutes } from "./mcp-apps.ts";
 
 const script = fileURLToPath(new URL("../../../mcp/src/client/testing/app-server.ts", import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), "capstan-apps-"));
@@ -45,25 +47,79 @@ function startServer(kept: Store = memory()): void {
   server = createTestServer({ agents, store, mcp });
 }
 
-const read = async (method: string, path: string, body?: unknown) =>
-  (await server.send(method, path, body)).json();
+type Headers = Record<string, string>;
+
+const read = async (method: string, path: string, body?: unknown, headers?: Headers) =>
+  (await server.send(method, path, body, headers)).json();
 const listCalls = () => readFileSync(join(folder, "calls.log"), "utf8").trim().split("\n");
 
 /** Waits until the newest run of the session is in this state. */
-async function waitForRun(runId: string, state: string): Promise<Record<string, unknown>> {
-  await expect.poll(() => read("GET", `/api/runs/${runId}`)).toMatchObject({ state });
-  return read("GET", `/api/runs/${runId}`);
+async function waitForRun(runId: string, state: string, headers?: Headers): Promise<Record<string, unknown>> {
+  const readRun = () => read("GET", `/api/runs/${runId}`, undefined, headers);
+  await expect.poll(readRun).toMatchObject({ state });
+  return readRun();
 }
 
 /** Starts a conversation in which the model has called the tool with the app. */
-async function showCounter(): Promise<{ readonly sessionId: string; readonly path: string }> {
+async function showCounter(user?: string): Promise<{
+  readonly sessionId: string;
+  readonly path: string;
+  readonly headers: Headers;
+}> {
   startServer();
-  const { runId, sessionId } = await read("POST", "/api/runs", { input: "Show the counter." });
-  await waitForRun(runId, "ended");
+  const headers = user === undefined ? {} : await authorize(user);
+  const { runId, sessionId } = await read("POST", "/api/runs", { input: "Show the counter." }, headers);
+  await waitForRun(runId, "ended", headers);
   const facts = await store.read(sessionId, 0, 100);
   const { seq } = facts.find(({ type }) => type === "tool_call_start") as Fact;
-  return { sessionId, path: `/api/sessions/${sessionId}/apps/${seq}` };
+  return { sessionId, path: `/api/sessions/${sessionId}/apps/${seq}`, headers };
 }
+
+const authorize = async (user: string): Promise<Headers> => ({
+  authorization: `Bearer ${(await server.keys.create({ user })).secret}`,
+});
+
+describe("each route of an MCP App", () => {
+  it.each(
+    mcpAppRoutes.map((route) => [getRouteName(route), route] as const),
+  )("answers its user as documented, and does not exist for others: %s (A84, A140)", async (_, route) => {
+    const { path, sessionId, headers } = await showCounter("ada");
+    const { app } = await read("GET", path, undefined, headers);
+    const requests: Record<string, { readonly path: string; readonly body?: object }> = {
+      "GET /api/sessions/{sessionId}/apps/{seq}": { path },
+      "GET /api/sessions/{sessionId}/apps/{seq}/page": { path: `${path}/page?digest=${app.digest}` },
+      "POST /api/sessions/{sessionId}/apps/{seq}/calls": { path: `${path}/calls`, body: { tool: "peek" } },
+    };
+    const request = requests[getRouteName(route)] ?? expect.unreachable("No request for this route.");
+    const send = (given: string, sent?: Headers) => server.send(route.method, given, request.body, sent);
+    const missingPath = request.path.replace(sessionId, "ada~ses_nowhere");
+    expect((await send(request.path, {})).status).toBe(401);
+    const admin = (await server.keys.create({ user: "root", isAdmin: true })).secret;
+    for (const other of [await authorize("eve"), { authorization: `Bearer ${admin}` }]) {
+      const refusal = await send(request.path, other);
+      expect(refusal.status).toBe(404);
+      const missing = await send(missingPath, other);
+      const text = await missing.text();
+      expect(await refusal.text()).toBe(text.replaceAll("ada~ses_nowhere", sessionId));
+    }
+    expect(listCalls()).toEqual(["show_counter 0"]);
+    expect((await store.listRuns(sessionId)).length).toBe(1);
+    const answer = await send(request.path, headers);
+    expect(answer.status).toBe(route.method === "POST" ? 202 : 200);
+    const { runId } = route.method === "POST" ? await answer.clone().json() : {};
+    await expectDocumented(route, answer);
+    if (runId !== undefined) await waitForRun(runId, "ended", headers);
+  });
+
+  it("of a page that cannot be read answers as documented (A140)", async () => {
+    writeFileSync(join(folder, "resource.json"), JSON.stringify({ mimeType: "text/html" }));
+    const { path } = await showCounter();
+    const [route] = mcpAppRoutes;
+    const answer = await server.send("GET", path);
+    expect(await answer.clone().json()).toMatchObject({ error: { code: "mcp_protocol" } });
+    await expectDocumented(route ?? expect.unreachable(), answer);
+  });
+});
 
 describe("the page of an MCP App", () => {
   it("is the server's own, under a policy that isolates it and allows the declared origins only", async () => {

@@ -7,14 +7,13 @@ import { scriptedModel } from "capstan/testing";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { openOwnData } from "../own-data/own-data.ts";
 import { routes } from "../routes/all-routes.ts";
-import type { Route } from "../routes/route.ts";
+import { mcpAppRoutes } from "../routes/mcp-apps.ts";
+import { expectDocumented, findIssues, getRouteName, openApi } from "../testing/expect-documented.ts";
 import { signStandard, standardSecret } from "../testing/sign-webhook.ts";
 import { createTestServer, type TestServer } from "../testing/test-server.ts";
 import { textLoader } from "../testing/text-loader.ts";
-import { buildOpenApi, type OpenApi } from "./openapi.ts";
 
-const document: OpenApi = JSON.parse(JSON.stringify(buildOpenApi(routes)));
-const getRouteName = ({ method, path }: Route) => `${method} ${path}`;
+const document = openApi;
 
 function* within(value: unknown, path = "#"): Generator<{ path: string; value: object }> {
   if (typeof value !== "object" || value === null) return;
@@ -449,10 +448,11 @@ const requests: Readonly<Record<string, () => Request | Promise<Request>>> = {
   "POST /a2a": () => ({ path: "/a2a", body: listTasks, headers: { "a2a-version": "1.0" } }),
   "POST /a2a/{name}": () => ({ path: "/a2a/helper", body: listTasks, headers: { "a2a-version": "1.0" } }),
 };
-/** These need a connected client, which has its own tests. */
+/** These need a connected client, which has its own tests. `mcp-apps.test.ts` checks each route of an MCP App. */
 const elsewhere = (name: string) =>
   ["GET /mcp", "DELETE /mcp", "POST /mcp", "POST /api/mcp-servers"].includes(name) ||
-  [" /api/mcp-servers/{server}", " /api/sessions/{sessionId}/apps/"].some((path) => name.includes(path));
+  mcpAppRoutes.some((route) => getRouteName(route) === name) ||
+  name.includes(" /api/mcp-servers/{server}");
 
 describe("the documented response", () => {
   it.each(
@@ -462,16 +462,7 @@ describe("the documented response", () => {
     const { path, body, headers } =
       (await requests[name]?.()) ?? expect.unreachable(`No request for ${name}.`);
     const answer = await server.send(route.method, path, body, headers);
-    const operation = document.paths[route.path]?.[route.method.toLowerCase()];
-    const documented = Reflect.get(Object(operation?.responses), `${answer.status}`);
-    expect(documented, `${answer.status} ${await answer.clone().text()}`).toBeDefined();
-    const content: Record<string, { schema: object }> = documented.content ?? {};
-    const type = "*/*" in content ? "*/*" : answer.headers.get("content-type")?.split(";")[0];
-    if (answer.status === 204) return expect(Object.keys(content)).toEqual([]);
-    expect(Object.keys(content)).toContain(type);
-    const schema = content[type ?? ""]?.schema ?? {};
-    const value = type === "application/json" ? await answer.json() : await answer.text();
-    expect(await findIssues(schema, value)).toEqual([]);
+    await expectDocumented(route, answer);
   });
 
   it("can be wrong: an answer of another form is found", async () => {
@@ -490,11 +481,4 @@ async function addMemory(): Promise<string> {
   await server.send("DELETE", "/api/memories");
   await server.send("PUT", "/api/memories/user", memory);
   return `/api/memories/user?path=${encodeURIComponent(memory.path)}`;
-}
-
-/** Returns the issues of a value by a JSON Schema. */
-async function findIssues(schema: object, value: unknown): Promise<readonly string[]> {
-  const input = { type: "object", properties: { value: schema }, required: ["value"] };
-  const result = await defineTool({ name: "x", description: "", input }).schema.validate({ value });
-  return result.valid ? [] : result.issues;
 }
