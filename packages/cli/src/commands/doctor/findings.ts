@@ -36,12 +36,11 @@ export async function checkProject(
   const what = "Configuration";
   try {
     const project = await loadProject(flags, io, "optional");
-    const { configFile, mcpFile, untrusted } = project;
+    const { configFile, mcpFile } = project;
     const found = [configFile, mcpFile].filter((file) => file !== undefined).join(" and ");
-    if (untrusted.length > 0) {
+    if (project.untrusted.length > 0) {
       const advice = "Review it, then run capstan once with --trust.";
-      const says = `${untrusted.join(" and ")} is not used, because it is not trusted as it is now`;
-      return { project, finding: { what, state: "limited", says, advice } };
+      return { project, finding: { what, state: "limited", says: formatUntrusted(project), advice } };
     }
     const says = found || "none; using one agent with file and web tools (`capstan init` creates a project)";
     return { project, finding: { what, state: "ok", says } };
@@ -54,6 +53,20 @@ export async function checkProject(
     } as const;
     return { project: { config: {}, skillFolders: [], untrusted: [], notices: [] }, finding };
   }
+}
+
+/** Untrusted skills can be loaded by name; other untrusted files have no effect. */
+function formatUntrusted({ untrusted, skillFolders }: Project): string {
+  const skills = untrusted.filter((file) => skillFolders.includes(file)).join(" and ");
+  const others = untrusted.filter((file) => !skillFolders.includes(file)).join(" and ");
+  return [
+    ...(others ? [`${others} is not used, because it is not trusted as it is now`] : []),
+    ...(skills
+      ? [
+          `the skills in ${skills} are not trusted as they are now: they are not in the instructions, and their text is external content`,
+        ]
+      : []),
+  ].join("; ");
 }
 
 /** Checks the model and its key, and with `--online` whether it answers. */

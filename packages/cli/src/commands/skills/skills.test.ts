@@ -192,6 +192,21 @@ describe("the skills of a project", () => {
   });
 });
 
+it("capstan doctor says what untrusted skills are, and that an untrusted configuration is not used (A135)", async () => {
+  writeSkill("app/.capstan/skills", "project-skill", "Of the project.");
+  const skills =
+    /the skills in \S+app\/\.capstan\/skills are not trusted as they are now: they are not in the instructions, and their text is external content/;
+  const alone = (await run("doctor")).stdout;
+  expect(alone).toMatch(skills);
+  expect(alone).not.toContain("not used");
+  project.write("app/capstan.config.mjs", config);
+  const both = (await run("doctor")).stdout;
+  expect(both).toMatch(skills);
+  expect(both).toContain(
+    "capstan.config.mjs is not used, because it is not trusted as it is now; the skills in",
+  );
+});
+
 it("capstan skills --help teaches the format and the folders", async () => {
   const { stdout } = await run("skills", "--help");
   for (const text of ["SKILL.md", "description:", "~/.capstan/skills", ".claude/skills", "--trust"])
