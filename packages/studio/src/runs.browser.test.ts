@@ -93,6 +93,39 @@ test("failed, slowest and most expensive runs are one click away, and filters ar
   expect(await page.getByRole("rowheader").count()).toBe(1);
 });
 
+test.each([
+  "desktop",
+  "phone",
+] as const)("on a %s, a tag selects its runs by click and by key, and once more all", async (size) => {
+  const page = await studio.open("/runs", { size });
+  await getRun(page, "Hello there").waitFor();
+  const tag = page.getByRole("main").getByRole("button", { name: "report", exact: true });
+  await tag.focus();
+  await page.keyboard.press("Enter");
+  await getRun(page, "Hello there").waitFor({ state: "detached" });
+  expect(page.url()).toContain("/runs?tag=report");
+  expect(await tag.getAttribute("aria-pressed")).toBe("true");
+  expect(size === "phone" ? ((await tag.boundingBox())?.height ?? 0) : 44).toBeGreaterThanOrEqual(44);
+  await tag.click();
+  await getRun(page, "Hello there").waitFor();
+  expect(page.url()).toMatch(/\/runs$/);
+});
+
+test("a plot without anything to draw says so", async () => {
+  const page = await studio.open("/runs?status=failed");
+  await getRun(page, "What is broken?").waitFor();
+  await page
+    .getByRole("img", { name: /^Cost over time/ })
+    .getByText("None in this time")
+    .waitFor();
+  expect(
+    await page
+      .getByRole("img", { name: /^Runs over time/ })
+      .locator("canvas")
+      .count(),
+  ).toBe(1);
+});
+
 test("columns and views are chosen once and kept, and the list follows new runs", async () => {
   const page = await studio.open("/runs?agent=clerk");
   await getRun(page, "What is broken?").waitFor();

@@ -2,6 +2,7 @@ import type { EvalCase } from "capstan/evals";
 import { type FormEvent, type ReactNode, useState } from "react";
 import { evalsClient } from "../data/evals-client.ts";
 import { TextField } from "../pages/agent-fields.tsx";
+import { FormActions } from "../pages/form-actions.tsx";
 import { FormDialog } from "../pages/form-dialog.tsx";
 import { Button } from "../ui/button.tsx";
 import { ErrorMessage } from "../ui/state.tsx";
@@ -85,12 +86,12 @@ export function CaseForm({ dataset, original, onClose, onSaved }: CaseFormProps)
             />
             <TextField label="Notes" rows={2} value={draft.notes} onValue={(notes) => change({ notes })} />
             {problem !== undefined && <ErrorMessage message={problem} />}
-            <div className="flex justify-end gap-2">
+            <FormActions>
               <Button onClick={close}>Cancel</Button>
               <Button kind="main" type="submit" disabled={!canSave || isBusy}>
                 Save case
               </Button>
-            </div>
+            </FormActions>
           </form>
         );
       }}

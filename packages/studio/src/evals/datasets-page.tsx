@@ -4,6 +4,7 @@ import { Link, useLocation } from "wouter";
 import { evalsClient } from "../data/evals-client.ts";
 import { useRequest } from "../data/use-request.ts";
 import { TextField } from "../pages/agent-fields.tsx";
+import { FormActions } from "../pages/form-actions.tsx";
 import { Page } from "../pages/page.tsx";
 import { Button } from "../ui/button.tsx";
 import { Dialog } from "../ui/dialog.tsx";
@@ -84,12 +85,12 @@ function NewDatasetDialog({ isOpen, onClose }: { readonly isOpen: boolean; onClo
       >
         <TextField label="Name" value={name} maxLength={80} problem={problem} onValue={setName} />
         <TextField label="Description" value={description} maxLength={2000} onValue={setDescription} />
-        <div className="flex justify-end gap-2">
+        <FormActions>
           <Button onClick={onClose}>Cancel</Button>
           <Button kind="main" type="submit" disabled={name.trim() === ""}>
             Create dataset
           </Button>
-        </div>
+        </FormActions>
       </form>
     </Dialog>
   );

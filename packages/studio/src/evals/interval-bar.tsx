@@ -14,7 +14,7 @@ export function IntervalBar({ value, interval: [low, high], from, to }: Interval
   const place = (number: number) => `${((number - from) / (to - from)) * 100}%`;
   return (
     <span aria-hidden="true" className="relative block h-4 w-full min-w-24">
-      <span className="absolute inset-x-0 top-1/2 h-px bg-line" />
+      <span className="absolute inset-x-0 top-1.5 h-1 rounded-full bg-line" />
       {from < 0 && <span className="absolute top-0 h-4 w-px bg-faint" style={{ left: place(0) }} />}
       <span
         className="absolute top-1.5 h-1 rounded-full bg-accent/45"

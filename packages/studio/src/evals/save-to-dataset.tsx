@@ -3,6 +3,7 @@ import { type FormEvent, type ReactNode, useState } from "react";
 import { evalsClient } from "../data/evals-client.ts";
 import { useRequest } from "../data/use-request.ts";
 import { ChoiceField, TextField } from "../pages/agent-fields.tsx";
+import { FormActions } from "../pages/form-actions.tsx";
 import { showToast } from "../shell/toasts.tsx";
 import { Button, IconButton } from "../ui/button.tsx";
 import { Dialog } from "../ui/dialog.tsx";
@@ -103,12 +104,12 @@ function SaveForm({
       />
       <TextField label="Notes" rows={2} value={notes} onValue={setNotes} />
       {problem !== undefined && <ErrorMessage message={problem} />}
-      <div className="flex justify-end gap-2">
+      <FormActions>
         <Button onClick={onClose}>Cancel</Button>
         <Button kind="main" type="submit" disabled={target === ""}>
           Save case
         </Button>
-      </div>
+      </FormActions>
     </form>
   );
 }

@@ -6,6 +6,7 @@ import { client } from "../data/client.ts";
 import { evalsClient } from "../data/evals-client.ts";
 import { useRequest } from "../data/use-request.ts";
 import { CheckField, ChoiceField, TextField } from "../pages/agent-fields.tsx";
+import { FormActions } from "../pages/form-actions.tsx";
 import { Button } from "../ui/button.tsx";
 import { Dialog } from "../ui/dialog.tsx";
 import { ErrorMessage } from "../ui/state.tsx";
@@ -107,7 +108,7 @@ function StartForm({ dataset: preselected, onClose }: StartFormProps): ReactNode
         onValue={setAttempts}
       />
       {problem !== undefined && <ErrorMessage message={problem} />}
-      <div className="flex justify-end gap-2">
+      <FormActions>
         <Button onClick={onClose}>Cancel</Button>
         <Button
           kind="main"
@@ -116,7 +117,7 @@ function StartForm({ dataset: preselected, onClose }: StartFormProps): ReactNode
         >
           Start
         </Button>
-      </div>
+      </FormActions>
     </form>
   );
 }

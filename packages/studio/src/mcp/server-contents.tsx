@@ -5,6 +5,7 @@ import { client } from "../data/client.ts";
 import { useRequest } from "../data/use-request.ts";
 import { TextField } from "../pages/agent-fields.tsx";
 import { Button } from "../ui/button.tsx";
+import { CodeText } from "../ui/code-text.tsx";
 import { Dialog } from "../ui/dialog.tsx";
 import { escapeBidi, escapeInvisible } from "../ui/escape-text.ts";
 import { formatJsonText, JsonText } from "../ui/json-text.tsx";
@@ -111,7 +112,7 @@ function ListItem({ item, action, onAction }: ListItemProps): ReactNode {
         )}
         {description !== undefined && (
           <p className="line-clamp-3 text-sm text-quiet [overflow-wrap:anywhere]">
-            {escapeBidi(description)}
+            <CodeText text={description} />
           </p>
         )}
       </div>

@@ -4,6 +4,7 @@ import { memoriesClient } from "../data/memories-client.ts";
 import { useRequest } from "../data/use-request.ts";
 import { TextField } from "../pages/agent-fields.tsx";
 import { ConfirmButton } from "../pages/confirm-button.tsx";
+import { FormActions } from "../pages/form-actions.tsx";
 import { FormDialog } from "../pages/form-dialog.tsx";
 import { Button } from "../ui/button.tsx";
 import { escapeBidi } from "../ui/escape-text.ts";
@@ -107,7 +108,7 @@ function MemoryForm({ scope, memory, close, onDirtyChange, onReload, onDone }: M
           <Button onClick={() => void overwrite()}>Save mine instead</Button>
         </div>
       )}
-      <div className="flex flex-wrap items-center justify-end gap-2">
+      <FormActions>
         {memory && (
           <ConfirmButton
             label="Delete"
@@ -124,7 +125,7 @@ function MemoryForm({ scope, memory, close, onDirtyChange, onReload, onDone }: M
         <Button kind="main" type="submit" disabled={text.trim() === "" || path.trim() === ""}>
           Save
         </Button>
-      </div>
+      </FormActions>
     </form>
   );
 }

@@ -37,6 +37,7 @@ export function MemoryPage(): ReactNode {
         !isEmpty && (
           <>
             <ConfirmButton
+              size="normal"
               label="Delete all"
               name="Delete all memories"
               consequence="All agents forget everything about you. It cannot be restored."

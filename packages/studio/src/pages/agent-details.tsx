@@ -1,5 +1,6 @@
 import type { AgentInfo } from "capstan/client";
 import type { ReactNode } from "react";
+import { CodeText } from "../ui/code-text.tsx";
 import { escapeBidi, escapeInvisible } from "../ui/escape-text.ts";
 
 /** Read-only details of an agent. */
@@ -16,7 +17,9 @@ export function AgentDetails({ agent }: { readonly agent: AgentInfo }): ReactNod
             <li key={name}>
               <span className="font-mono text-small text-ink">{escapeInvisible(name)}</span>
               {needsApproval && <span className="ml-2 text-xs text-accent">needs approval</span>}
-              <span className="line-clamp-3 [overflow-wrap:anywhere]">{escapeBidi(description)}</span>
+              <span className="line-clamp-3 [overflow-wrap:anywhere]">
+                <CodeText text={description} />
+              </span>
             </li>
           ))}
         </ul>
@@ -28,7 +31,9 @@ export function AgentDetails({ agent }: { readonly agent: AgentInfo }): ReactNod
               <li key={name}>
                 <span className="font-mono text-small text-ink">{escapeInvisible(name)}</span>
                 {provenance === "external" && <span className="ml-2 text-xs text-warn">not trusted</span>}
-                <span className="line-clamp-3 [overflow-wrap:anywhere]">{escapeInvisible(description)}</span>
+                <span className="line-clamp-3 [overflow-wrap:anywhere]">
+                  <CodeText text={description} />
+                </span>
               </li>
             ))}
           </ul>

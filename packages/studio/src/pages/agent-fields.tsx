@@ -1,5 +1,6 @@
 import { type ComponentProps, type ReactNode, useId } from "react";
 import { classNames } from "../ui/class-names.ts";
+import { CodeText } from "../ui/code-text.tsx";
 import { escapeBidi } from "../ui/escape-text.ts";
 
 const box = "w-full rounded-md border bg-paper px-3 text-sm aria-invalid:border-bad";
@@ -149,7 +150,9 @@ export function CheckField({
               <span className="min-w-0">
                 <span className="[overflow-wrap:anywhere]">{escapeBidi(name)}</span>
                 {description !== undefined && (
-                  <span className="line-clamp-2 text-xs text-quiet">{escapeBidi(description)}</span>
+                  <span className="line-clamp-2 text-xs text-quiet">
+                    <CodeText text={description} />
+                  </span>
                 )}
               </span>
             </label>

@@ -13,6 +13,7 @@ import {
 } from "./agent-draft.ts";
 import { CheckField, ChoiceField, TextField } from "./agent-fields.tsx";
 import { AgentSettings } from "./agent-settings.tsx";
+import { FormActions } from "./form-actions.tsx";
 
 type AgentFormProps = {
   /** The agent to edit. Undefined to create one. */
@@ -99,12 +100,12 @@ export function AgentForm(props: AgentFormProps): ReactNode {
           }}
         />
       )}
-      <div className="sticky -bottom-4 -mx-5 -mb-4 flex justify-end gap-2 border-t bg-raised px-5 py-3">
+      <FormActions>
         <Button onClick={onClose}>Cancel</Button>
         <Button kind="main" type="submit" disabled={isBusy || draft.name.trim() === ""}>
           {agent ? "Save new version" : "Create agent"}
         </Button>
-      </div>
+      </FormActions>
     </form>
   );
 }

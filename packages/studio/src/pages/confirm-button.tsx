@@ -11,15 +11,18 @@ type ConfirmButtonProps = {
   /** What happens, in one sentence. */
   readonly consequence: string;
   readonly onConfirm: () => Promise<unknown>;
+  /** Default: `small`. */
+  readonly size?: "normal" | "small";
 };
 
 /** A button for an action that cannot be undone. Asks first. */
-export function ConfirmButton({ label, name, consequence, onConfirm }: ConfirmButtonProps): ReactNode {
+export function ConfirmButton(props: ConfirmButtonProps): ReactNode {
+  const { label, name, consequence, onConfirm, size = "small" } = props;
   const [isOpen, setOpen] = useState(false);
   const close = () => setOpen(false);
   return (
     <>
-      <Button size="small" aria-label={name} onClick={() => setOpen(true)}>
+      <Button size={size} aria-label={name} onClick={() => setOpen(true)}>
         {label}
       </Button>
       <Dialog title={`${name}?`} description={consequence} isOpen={isOpen} onClose={close}>

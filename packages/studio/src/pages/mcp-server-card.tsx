@@ -8,6 +8,7 @@ import { ServerTraffic } from "../mcp/server-traffic.tsx";
 import { ToolTrial } from "../mcp/tool-trial.tsx";
 import { Button } from "../ui/button.tsx";
 import { classNames } from "../ui/class-names.ts";
+import { CodeText } from "../ui/code-text.tsx";
 import { escapeBidi, escapeInvisible } from "../ui/escape-text.ts";
 import { formatTimeAgo } from "../ui/format-age.ts";
 import { ScrollRegion } from "../ui/scroll-region.tsx";
@@ -110,7 +111,7 @@ export function McpServerCard({ server, isNew = false, onTrust, admin }: McpServ
       {admin && <Fold title="Messages">{() => <ServerTraffic server={name} />}</Fold>}
       <Fold
         title="Your recent calls"
-        {...(calls.length === 0 && { emptyText: "No calls since the server started" })}
+        {...(calls.length === 0 && { emptyText: "Your recent calls: none since the server started" })}
       >
         <Calls calls={calls} />
       </Fold>
@@ -205,7 +206,7 @@ function ToolItem({ tool, server }: ToolItemProps): ReactNode {
         {needsApproval && <Tag tone="accent">Needs approval</Tag>}
       </p>
       <p className="mt-0.5 line-clamp-3 whitespace-pre-wrap text-sm text-quiet [overflow-wrap:anywhere]">
-        {escapeBidi(description)}
+        <CodeText text={description} />
       </p>
     </li>
   );

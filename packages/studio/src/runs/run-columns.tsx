@@ -15,8 +15,11 @@ export type RunColumn = {
   /** The order that a click on the header chooses. */
   readonly sort?: string;
   readonly isNumber?: boolean;
-  readonly render: (run: RunSummary) => ReactNode;
+  readonly render: (run: RunSummary, filter: TagFilter) => ReactNode;
 };
+
+/** The tag that selects the runs, and how to choose another; empty selects all. */
+export type TagFilter = { readonly tag: string; readonly onTag: (tag: string) => void };
 
 export const runColumns: readonly RunColumn[] = [
   { id: "status", label: "Status", render: (run) => <RunStatusTag run={run} /> },
@@ -50,7 +53,7 @@ export const runColumns: readonly RunColumn[] = [
   { id: "models", label: "Models", render: ({ models }) => escapeBidi(models.join(", ")) },
   { id: "stopReason", label: "Stop reason", render: ({ stopReason }) => stopReason ?? "–" },
   { id: "user", label: "User", render: ({ user }) => (user === "" ? "–" : escapeBidi(user)) },
-  { id: "tags", label: "Tags", render: (run) => <TagList run={run} /> },
+  { id: "tags", label: "Tags", render: (run, filter) => <TagList run={run} filter={filter} /> },
   { id: "feedback", label: "Feedback", render: (run) => <FeedbackMark run={run} /> },
 ];
 
@@ -85,13 +88,24 @@ function AgentName({ run: { agent, agentVersion } }: { readonly run: RunSummary 
   );
 }
 
-/** The tags of a run, and whether its result was delivered if a webhook started it. */
-export function TagList({ run: { tags, state, delivery } }: { readonly run: RunSummary }): ReactNode {
+type TagListProps = { readonly run: RunSummary; readonly filter: TagFilter };
+
+/** The tags of a run, each of which selects its runs, and whether a result was delivered if a webhook started the run. */
+export function TagList({ run: { tags, state, delivery }, filter }: TagListProps): ReactNode {
   if (tags.length === 0) return "–";
   return (
     <span className="flex flex-wrap gap-1 [td_&]:flex-nowrap">
       {tags.map((tag) => (
-        <Tag key={tag}>{escapeBidi(tag)}</Tag>
+        <button
+          key={tag}
+          type="button"
+          aria-pressed={filter.tag === tag}
+          title={filter.tag === tag ? "Show runs with any tag" : "Show runs with this tag only"}
+          onClick={() => filter.onTag(filter.tag === tag ? "" : tag)}
+          className="relative inline-flex items-center rounded bg-sunken px-1.5 text-xs leading-5 text-quiet hover:bg-accent-soft hover:text-accent aria-pressed:bg-accent-soft aria-pressed:text-accent pointer-coarse:min-h-11 pointer-coarse:px-3"
+        >
+          {escapeBidi(tag)}
+        </button>
       ))}
       {delivery && state === "ended" && <DeliveryTag delivery={delivery} />}
     </span>

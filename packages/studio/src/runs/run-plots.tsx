@@ -158,9 +158,10 @@ function SmallPlot({ title, figure, format, chart }: SmallPlotProps): ReactNode 
   const container = useRef<HTMLDivElement>(null);
   const colors = useThemeColors();
   const [index, setIndex] = useState<number>();
+  const isEmpty = chart.series.every(({ values }) => values.every((value) => !value));
   useEffect(() => {
     const element = container.current;
-    if (!element) return;
+    if (!element || isEmpty) return;
     const options = buildChartOptions(chart, colors, setIndex);
     const [xAxis, yAxis] = options.axes ?? [];
     const axes = [
@@ -185,7 +186,7 @@ function SmallPlot({ title, figure, format, chart }: SmallPlotProps): ReactNode 
       observer.disconnect();
       plot.destroy();
     };
-  }, [chart, colors, format]);
+  }, [chart, colors, format, isEmpty]);
   const labels = useMemo(() => getLabels(chart.x), [chart]);
   const names = chart.series.map(({ label }) => label).join(" and ");
   return (
@@ -217,7 +218,10 @@ function SmallPlot({ title, figure, format, chart }: SmallPlotProps): ReactNode 
         role="img"
         aria-label={`${title} over time: ${names}. ${figure}.`}
         style={{ height: plotHeight }}
-      />
+        className="grid items-center"
+      >
+        {isEmpty && <p className="text-center text-xs text-quiet">None in this time</p>}
+      </div>
     </figure>
   );
 }

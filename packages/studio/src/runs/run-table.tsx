@@ -15,6 +15,7 @@ import {
   type RunColumn,
   RunStatusTag,
   runColumns,
+  type TagFilter,
   TagList,
 } from "./run-columns.tsx";
 import type { RunView } from "./run-view.ts";
@@ -30,7 +31,8 @@ type RunTableProps = {
 /** The runs as a table, or as cards on a phone. The arrow keys move between them. */
 export function RunTable(props: RunTableProps): ReactNode {
   const isWide = useIsWide();
-  if (!isWide) return <RunCards runs={props.runs} />;
+  const filter = { tag: props.view.tag, onTag: (tag: string) => props.onChange({ tag }) };
+  if (!isWide) return <RunCards runs={props.runs} filter={filter} />;
   const shown = runColumns.filter(({ id }) => props.columns.includes(id));
   return (
     <ScrollRegion label="Runs" className="overflow-x-auto rounded-lg border bg-raised">
@@ -47,7 +49,7 @@ export function RunTable(props: RunTableProps): ReactNode {
         </thead>
         <tbody>
           {props.runs.map((run) => (
-            <RunRow key={run.runId} run={run} columns={shown} />
+            <RunRow key={run.runId} run={run} columns={shown} filter={filter} />
           ))}
         </tbody>
       </table>
@@ -101,9 +103,13 @@ function RunTitle({ run, path }: { readonly run: RunSummary; readonly path: stri
   );
 }
 
-type RunRowProps = { readonly run: RunSummary; readonly columns: readonly RunColumn[] };
+type RunRowProps = {
+  readonly run: RunSummary;
+  readonly columns: readonly RunColumn[];
+  readonly filter: TagFilter;
+};
 
-function RunRow({ run, columns }: RunRowProps): ReactNode {
+function RunRow({ run, columns, filter }: RunRowProps): ReactNode {
   const path = useRunPath(run);
   const [, navigate] = useLocation();
   return (
@@ -128,24 +134,26 @@ function RunRow({ run, columns }: RunRowProps): ReactNode {
           key={id}
           className={`whitespace-nowrap px-3 py-2 text-quiet ${isNumber ? "text-right tabular-nums" : ""}`}
         >
-          {render(run)}
+          {render(run, filter)}
         </td>
       ))}
     </tr>
   );
 }
 
-function RunCards({ runs }: Pick<RunTableProps, "runs">): ReactNode {
+type RunCardsProps = Pick<RunTableProps, "runs"> & { readonly filter: TagFilter };
+
+function RunCards({ runs, filter }: RunCardsProps): ReactNode {
   return (
     <ul aria-label="Runs" className="grid gap-2" onKeyDown={moveFocus}>
       {runs.map((run) => (
-        <RunCard key={run.runId} run={run} />
+        <RunCard key={run.runId} run={run} filter={filter} />
       ))}
     </ul>
   );
 }
 
-function RunCard({ run }: { readonly run: RunSummary }): ReactNode {
+function RunCard({ run, filter }: Omit<RunRowProps, "columns">): ReactNode {
   const { agent, startedAt, ms, cost, usage, turns, toolCalls, tags, feedback } = run;
   const path = useRunPath(run);
   const figures = [
@@ -170,7 +178,7 @@ function RunCard({ run }: { readonly run: RunSummary }): ReactNode {
       <p className="tabular-nums text-quiet">{figures.join(" · ")}</p>
       {(tags.length > 0 || feedback) && (
         <div className="mt-1.5 flex flex-wrap items-center gap-2">
-          {tags.length > 0 && <TagList run={run} />}
+          {tags.length > 0 && <TagList run={run} filter={filter} />}
           {feedback && <FeedbackMark run={run} />}
         </div>
       )}

@@ -2,6 +2,7 @@ import { type FormEvent, type ReactNode, useState } from "react";
 import { useAbout } from "../data/about.ts";
 import { schedulesClient } from "../data/schedules-client.ts";
 import { ChoiceField, TextField } from "../pages/agent-fields.tsx";
+import { FormActions } from "../pages/form-actions.tsx";
 import { Button } from "../ui/button.tsx";
 import { Dialog } from "../ui/dialog.tsx";
 import { ErrorMessage } from "../ui/state.tsx";
@@ -89,12 +90,12 @@ function ScheduleForm({ onClose, onAdded }: Omit<NewScheduleProps, "isOpen">): R
         onValue={setMissed}
       />
       {problem !== undefined && <ErrorMessage message={problem} />}
-      <div className="flex justify-end gap-2">
+      <FormActions>
         <Button onClick={onClose}>Cancel</Button>
         <Button kind="main" type="submit" disabled={input.trim() === "" || when.trim() === ""}>
           Add
         </Button>
-      </div>
+      </FormActions>
     </form>
   );
 }

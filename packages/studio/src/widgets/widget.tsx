@@ -2,6 +2,7 @@ import type { UiHint } from "capstan";
 import { type ComponentType, type LazyExoticComponent, lazy, memo, type ReactNode, Suspense } from "react";
 import { ErrorBoundary } from "../ui/error-boundary.tsx";
 import { Loading } from "../ui/state.tsx";
+import { EmailWidget } from "./email-widget.tsx";
 import { JsonView } from "./json-view.tsx";
 import type { Shape } from "./shape.ts";
 import type { WidgetHint } from "./widget-props.ts";
@@ -20,7 +21,8 @@ type PropsOf<K extends WidgetHint["kind"]> = Extract<WidgetHint, { readonly kind
 
 type Kind<P> = {
   readonly shape: Shape<P>;
-  readonly View: LazyExoticComponent<ComponentType<P>>;
+  /** Large ones are loaded when they are needed. */
+  readonly View: LazyExoticComponent<ComponentType<P>> | ComponentType<P>;
   /** Reserved height while loading, to avoid layout shifts. */
   readonly height: string;
 };
@@ -53,7 +55,7 @@ const kinds: { readonly [K in WidgetHint["kind"]]: Kind<PropsOf<K>> } = {
   },
   email: {
     shape: emailShape,
-    View: lazy(async () => ({ default: (await import("./email-widget.tsx")).EmailWidget })),
+    View: EmailWidget,
     height: "min-h-40",
   },
   table: {

@@ -2,6 +2,7 @@ import type { Effort } from "capstan";
 import type { RunRequest } from "capstan/client";
 import type { ReactNode } from "react";
 import { useAbout } from "../../data/about.ts";
+import { classNames } from "../../ui/class-names.ts";
 import { escapeBidi } from "../../ui/escape-text.ts";
 
 /** Agent, model and effort of the next run. The server or the agent chooses if undefined. */
@@ -67,6 +68,7 @@ export function RunChoices({ choice, hidesAgent, onChange }: RunChoicesProps): R
           label="Effort"
           value={choice.effort ?? ""}
           options={[{ value: "", label: "Effort" }, ...efforts]}
+          isShort
           onChange={(value) =>
             onChange({ ...choice, effort: efforts.find((effort) => effort.value === value)?.value })
           }
@@ -81,16 +83,21 @@ type ChoiceProps = {
   readonly value: string;
   readonly options: readonly { readonly value: string; readonly label: string }[];
   readonly onChange: (value: string) => void;
+  /** Its labels are short, so that the others shrink on a phone. */
+  readonly isShort?: boolean;
 };
 
-function Choice({ label, value, options, onChange }: ChoiceProps): ReactNode {
+function Choice({ label, value, options, onChange, isShort = false }: ChoiceProps): ReactNode {
   return (
     <select
       aria-label={label}
       title={label}
       value={value}
       onChange={({ target }) => onChange(target.value)}
-      className="field-sizing-content h-8 pointer-coarse:h-11 min-w-0 max-w-44 cursor-pointer truncate rounded-md bg-transparent px-1.5 text-small text-quiet hover:bg-sunken hover:text-ink"
+      className={classNames(
+        "field-sizing-content h-8 pointer-coarse:h-11 max-w-44 cursor-pointer truncate rounded-md bg-transparent px-1.5 text-small text-quiet hover:bg-sunken hover:text-ink",
+        isShort ? "shrink-0" : "min-w-0",
+      )}
     >
       {options.map((option) => (
         <option key={option.value} value={option.value} className="bg-raised text-ink">

@@ -57,7 +57,7 @@ export function TimelineDetails({ bar, timeline, now, actions }: TimelineDetails
 function Legend(): ReactNode {
   return (
     <div className="grid gap-1.5 text-xs text-quiet">
-      <p>Hover over a bar to see its details.</p>
+      <p>Hover over a bar, or tap it, to see its details.</p>
       <ul className="flex flex-wrap gap-x-4 gap-y-1">
         <Key look="bg-accent" label="Model" />
         <Key look="bg-quiet" label="Tool" />
