@@ -9,6 +9,7 @@ import { afterAll, expect, test } from "vitest";
 import { startOAuthServer } from "../../mcp/src/client/oauth/testing/oauth-server.ts";
 import { assertAccessible } from "./testing/accessibility.ts";
 import { setupStudio, takePicture } from "./testing/browser.ts";
+import { sizes } from "./testing/launch-browser.ts";
 
 const everything = join(
   dirname(createRequire(import.meta.url).resolve("@modelcontextprotocol/server-everything/package.json")),
@@ -79,6 +80,9 @@ test("a tool is tried with a form, confirmed, and its messages are shown live (S
   await card.getByText('"name": "get-sum"').waitFor();
   await assertAccessible(page);
   await takePicture(page, "mcp-messages");
+  await page.setViewportSize(sizes.phone);
+  const { x = 0, width = Number.POSITIVE_INFINITY } = (await card.boundingBox()) ?? {};
+  expect(x + width).toBeLessThanOrEqual(sizes.phone.width);
 });
 
 test("arguments can be written as JSON, and mistakes are explained", async () => {

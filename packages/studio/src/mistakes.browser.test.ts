@@ -174,6 +174,8 @@ test("without hover, the session menu is visible", async () => {
   const menu = page.getByLabel("Actions for Words on a phone");
   await menu.waitFor();
   await takePicture(page, "list-phone");
+  const pages = await page.getByRole("navigation", { name: "Pages" }).boundingBox();
+  expect(pages?.height, "the sessions need the space").toBeLessThan(320);
   const opacity = await menu.evaluate((button) => getComputedStyle(button.parentElement as Element).opacity);
   expect(opacity).toBe("1");
 });

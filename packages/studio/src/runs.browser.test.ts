@@ -116,7 +116,7 @@ test("a plot without anything to draw says so", async () => {
   await getRun(page, "What is broken?").waitFor();
   await page
     .getByRole("img", { name: /^Cost over time/ })
-    .getByText("None in this time")
+    .getByText("None in this time.")
     .waitFor();
   expect(
     await page

@@ -1,6 +1,6 @@
 import type { Entry, Fact, ModelSettings, ToolSpec, Usage } from "capstan";
 import type { SentTurn, TriedTurn, TurnEdits } from "capstan/client";
-import { type FormEvent, type ReactNode, useId, useState } from "react";
+import { type FormEvent, type ReactNode, useEffect, useId, useRef, useState } from "react";
 import { useAbout } from "../data/about.ts";
 import { client } from "../data/client.ts";
 import { Button } from "../ui/button.tsx";
@@ -27,6 +27,10 @@ export function TryTurn({ runId, sent, message, onClose }: TryTurnProps): ReactN
   const [tried, setTried] = useState<TriedTurn>();
   const [error, setError] = useState<string>();
   const [isSending, setSending] = useState(false);
+  const answers = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    if (tried) answers.current?.scrollIntoView({ block: "nearest" });
+  }, [tried]);
   async function send(edits: TurnEdits): Promise<void> {
     setSending(true);
     setError(undefined);
@@ -48,7 +52,7 @@ export function TryTurn({ runId, sent, message, onClose }: TryTurnProps): ReactN
       <div className="grid gap-5">
         <EditForm sent={sent} isSending={isSending} onSend={(edits) => void send(edits)} />
         {error !== undefined && <ErrorMessage message={error} />}
-        <div aria-live="polite" className="grid items-start gap-4 md:grid-cols-2">
+        <div ref={answers} aria-live="polite" className="grid items-start gap-4 md:grid-cols-2">
           {message && <Answer title="Original answer" {...toAnswer(message)} />}
           {tried && <Answer title="New answer" {...tried} />}
         </div>

@@ -71,7 +71,7 @@ function ItemList<Item extends ServerItem>(props: ItemListProps<Item>): ReactNod
   if (!value || "error" in value) return <Loading />;
   if (value.length === 0) return <p className="text-sm text-faint">{props.emptyText}</p>;
   return (
-    <ul className="grid gap-3">
+    <ul className="grid grid-cols-1 gap-3">
       {value.map((item) => (
         <ListItem
           key={item.uri ?? item.name}

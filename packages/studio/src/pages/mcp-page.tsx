@@ -74,7 +74,7 @@ export function McpPage(): ReactNode {
           onClose={() => setAdding(false)}
         />
       )}
-      <div className="grid gap-4">
+      <div className="grid grid-cols-1 gap-4">
         {servers?.map((server) => (
           <McpServerCard
             key={server.name}

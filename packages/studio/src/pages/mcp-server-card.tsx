@@ -81,7 +81,7 @@ export function McpServerCard({ server, isNew = false, onTrust, admin }: McpServ
       <Problems problems={problems} />
       <MetadataReview server={server} onApprove={onTrust && (() => onTrust())} />
       {changed.length > 0 && (
-        <div className="grid gap-3 border-t bg-warn-soft/50 px-4 py-3">
+        <div className="grid grid-cols-1 gap-3 border-t bg-warn-soft/50 px-4 py-3">
           {changed.map((change) => (
             <ToolChange key={change.name} change={change} onTrust={onTrust && (() => onTrust(change.name))} />
           ))}
@@ -96,7 +96,7 @@ export function McpServerCard({ server, isNew = false, onTrust, admin }: McpServ
         title={tools.length === 1 ? "1 tool" : `${tools.length} tools`}
         {...(tools.length === 0 && { emptyText: "No tools" })}
       >
-        <ul className="grid gap-3">
+        <ul className="grid grid-cols-1 gap-3">
           {tools.map((tool) => (
             <ToolItem key={tool.name} tool={tool} server={server} />
           ))}
@@ -206,10 +206,17 @@ function ToolItem({ tool, server }: ToolItemProps): ReactNode {
         {needsApproval && <Tag tone="accent">Needs approval</Tag>}
       </p>
       <p className="mt-0.5 line-clamp-3 whitespace-pre-wrap text-sm text-quiet [overflow-wrap:anywhere]">
-        <CodeText text={description} />
+        <CodeText text={getOwnDescription(description)} />
       </p>
     </li>
   );
+}
+
+/** The server's own words, without what tells the model whose words they are: this card is about that server. */
+function getOwnDescription(description: string): string {
+  const [header = "", ...lines] = description.split("\n");
+  if (!header.startsWith("From the MCP server ") || lines.length === 0) return description;
+  return lines.map((line) => line.replace(/^> ?/, "")).join("\n");
 }
 
 function Calls({ calls }: { readonly calls: readonly McpCallInfo[] }): ReactNode {

@@ -31,8 +31,8 @@ export function RunLink({ runId }: { readonly runId: string }): ReactNode {
           </Link>
         }
       >
-        It may have been deleted, the link may be wrong, or it belongs to another user. Ask the person who
-        sent you the link for an export of the session.
+        It may have been deleted, the link may be wrong, or it belongs to another user. Ask its sender for an
+        export of the session.
       </EmptyState>
     </>
   );

@@ -102,7 +102,7 @@ export function TagList({ run: { tags, state, delivery }, filter }: TagListProps
           aria-pressed={filter.tag === tag}
           title={filter.tag === tag ? "Show runs with any tag" : "Show runs with this tag only"}
           onClick={() => filter.onTag(filter.tag === tag ? "" : tag)}
-          className="relative inline-flex items-center rounded bg-sunken px-1.5 text-xs leading-5 text-quiet hover:bg-accent-soft hover:text-accent aria-pressed:bg-accent-soft aria-pressed:text-accent pointer-coarse:min-h-11 pointer-coarse:px-3"
+          className="relative inline-flex items-center rounded border bg-raised px-1.5 text-xs leading-4.5 text-quiet hover:border-accent hover:text-accent aria-pressed:border-accent aria-pressed:bg-accent-soft aria-pressed:text-accent pointer-coarse:min-h-11 pointer-coarse:px-3"
         >
           {escapeBidi(tag)}
         </button>

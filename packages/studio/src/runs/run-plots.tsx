@@ -220,7 +220,7 @@ function SmallPlot({ title, figure, format, chart }: SmallPlotProps): ReactNode 
         style={{ height: plotHeight }}
         className="grid items-center"
       >
-        {isEmpty && <p className="text-center text-xs text-quiet">None in this time</p>}
+        {isEmpty && <p className="text-center text-xs text-quiet">None in this time.</p>}
       </div>
     </figure>
   );

@@ -111,7 +111,8 @@ export function SessionSidebar({ openId }: { readonly openId: string | undefined
           </section>
         ))}
       </nav>
-      <nav aria-label="Pages" className="border-t p-2">
+      {/* Two columns on a phone, where the links are higher: the sessions need the space. */}
+      <nav aria-label="Pages" className="grid grid-cols-2 border-t p-2 lg:grid-cols-1">
         {pages
           .filter(({ path }) => !adminPaths.includes(path) || isAdmin)
           .map(({ path, label, Icon }) => (
@@ -120,10 +121,10 @@ export function SessionSidebar({ openId }: { readonly openId: string | undefined
               href={path}
               onClick={closeOnPhone}
               aria-current={currentPath === path ? "page" : undefined}
-              className="flex h-8 items-center gap-2.5 rounded-md px-2 text-sm text-quiet pointer-coarse:h-11 hover:bg-line/60 hover:text-ink aria-[current=page]:bg-line aria-[current=page]:font-medium aria-[current=page]:text-ink"
+              className="flex h-8 min-w-0 items-center gap-2 rounded-md px-1.5 lg:gap-2.5 lg:px-2 text-sm text-quiet pointer-coarse:h-11 hover:bg-line/60 hover:text-ink aria-[current=page]:bg-line aria-[current=page]:font-medium aria-[current=page]:text-ink"
             >
-              <Icon size={15} aria-hidden="true" />
-              {label}
+              <Icon size={15} aria-hidden="true" className="shrink-0" />
+              <span className="truncate">{label}</span>
             </Link>
           ))}
       </nav>

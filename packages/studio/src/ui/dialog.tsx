@@ -83,7 +83,7 @@ export function Dialog({
               </IconButton>
             </Radix.Close>
           </div>
-          <div className="min-h-0 flex-1 overflow-y-auto px-5 py-4">{children}</div>
+          <div className="min-h-0 flex-1 overflow-y-auto px-5 py-4 [&_form>[role=alert]]:m-0">{children}</div>
         </Radix.Content>
       </Radix.Portal>
     </Radix.Root>
