@@ -35,7 +35,7 @@ const commonChunks = [
   { name: "state", test: /capstan\/src\/state\// },
   {
     name: "model-client",
-    test: /capstan\/src\/models\/(?:(?:circuit|describe-request|event-pattern|event-shapes|http-failure|http-model|locate-fields|model-table|post|pricing|special-tokens|stream-identity|stream-reader|wire|wire-media)|embeddings\/embedding-model)\.ts/,
+    test: /capstan\/src\/models\/(?:(?:circuit|describe-request|event-pattern|event-shapes|http-failure|http-model|locate-fields|model-table|post|pricing|special-tokens|stream-identity|stream-reader|wire|wire-media|with-cache)|embeddings\/embedding-model)\.ts/,
   },
   { name: "stores", test: /capstan\/src\/stores\/[\w-]+\.ts/ },
   {

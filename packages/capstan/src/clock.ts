@@ -35,7 +35,7 @@ export function toClock(clock: ClockOption): Clock {
 export const systemClock: Clock = {
   now: () => Date.now(),
   monotonic: () => Math.round(performance.now()),
-  after: (ms, fire) => startTimer(ms, fire, () => undefined),
+  after: (ms, fire) => startTimer(ms, fire),
   yieldIfBusy,
 };
 
@@ -53,16 +53,20 @@ type Timer = ReturnType<typeof setTimeout>;
 /** `setTimeout` takes 31 bits; a longer delay would fire immediately. */
 const maxTimerMs = 2_147_483_647;
 
-/** Splits a delay beyond the range of `setTimeout` into several timers. */
-function startTimer(ms: number, fire: () => void, onStart: (timer: Timer) => void): () => void {
-  let timer: Timer;
-  const start = (remainingMs: number) => {
-    const next = remainingMs > maxTimerMs ? () => start(remainingMs - maxTimerMs) : fire;
-    timer = setTimeout(next, Math.min(remainingMs, maxTimerMs));
-    onStart(timer);
-  };
-  start(ms);
+function startTimer(ms: number, fire: () => void, onStart?: (timer: Timer) => void): () => void {
+  if (ms > maxTimerMs) return startLongTimer(ms, fire, onStart);
+  const timer = setTimeout(fire, ms);
+  onStart?.(timer);
   return () => clearTimeout(timer);
+}
+
+/** Splits a delay beyond the range of `setTimeout` into several timers. */
+function startLongTimer(ms: number, fire: () => void, onStart?: (timer: Timer) => void): () => void {
+  let cancel = startTimer(maxTimerMs, next, onStart);
+  function next(): void {
+    cancel = startTimer(ms - maxTimerMs, fire, onStart);
+  }
+  return () => cancel();
 }
 
 /** How long the runs of a process work in one turn of the event loop. */

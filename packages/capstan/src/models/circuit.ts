@@ -1,5 +1,6 @@
 import { systemClock } from "../clock.ts";
 import { AgentError, isOutage } from "../errors.ts";
+import { withCache } from "./with-cache.ts";
 
 /** A circuit breaker as one request sees it: checked before the request, updated with its outcome. */
 export type Circuit = {
@@ -145,10 +146,12 @@ export type CircuitKeyParts = {
 
 /** Identifies what fails together: host, model and account. The account's key cannot be recovered from the result. */
 export function buildCircuitKey({ url, id, headers, fetch, account }: CircuitKeyParts): string {
-  const host = URL.canParse(url) ? new URL(url).host : url;
+  const host = getHost(url);
   const sources = [fetch, account].map((source) => (source ? getSourceId(source) : ""));
   return [host, id, hashSecretHeaders(headers), ...sources].join(" ");
 }
+
+const getHost = withCache((url) => (URL.canParse(url) ? new URL(url).host : url));
 
 /** FNV-1a: 32 bits are enough to tell accounts apart and too few to recover a key. */
 function hashSecretHeaders(headers: CircuitKeyParts["headers"]): string {

@@ -1,6 +1,7 @@
 import type { SentRequest } from "../model.ts";
 import { secretHeaders } from "./circuit.ts";
 import type { PostRequest } from "./post.ts";
+import { withCache } from "./with-cache.ts";
 
 /** Headers whose values are no secrets. An application may send its own secrets in any other. */
 const openHeaders: ReadonlySet<string> = new Set([
@@ -26,7 +27,7 @@ export function describeRequest({ url, headers, body }: Omit<PostRequest, "signa
   return { url: maskUrl(url), method: "POST", headers: shown, body: maskedBody };
 }
 
-function maskUrl(url: string): string {
+const maskUrl = withCache((url) => {
   const [address = "", ...query] = url.split("?");
   const masked = address.replace(/^([a-z]+:\/\/)[^/@]*@/i, `$1${stars}@`);
   if (query.length === 0) return masked;
@@ -38,4 +39,4 @@ function maskUrl(url: string): string {
       return openParameters.has(name) ? parameter : `${name}=${stars}`;
     });
   return `${masked}?${parameters.join("&")}`;
-}
+});

@@ -1,6 +1,7 @@
 import type { Agent, AgentOptions, IncomingMessage, request } from "node:http";
 import { type Clock, systemClock } from "../clock.ts";
 import { AgentError } from "../errors.ts";
+import { withCache } from "./with-cache.ts";
 
 /** A POST request with a text body. */
 export type PostRequest = {
@@ -83,15 +84,18 @@ function getNodeClient(url: string, builtin: GetBuiltin): NodeClient {
   return client;
 }
 
+/** Splits a URL for Node, which would keep a large object of it per request. IPv6 hosts have brackets in a URL. */
+const splitUrl = withCache((url) => {
+  const { hostname, port, pathname, search } = new URL(url);
+  return { hostname: hostname.replace(/^\[|\]$/g, ""), port, path: pathname + search };
+});
+
 function sendWithNode(posting: PostRequest, { request, agent }: NodeClient): Promise<IncomingMessage> {
   const { url, body, signal } = posting;
   const headers = { ...posting.headers, "content-length": String(Buffer.byteLength(body)) };
-  const { hostname, port, pathname, search } = new URL(url);
-  // Split here because Node would keep a large URL object per request. IPv6 hosts have brackets in a URL.
-  const address = { hostname: hostname.replace(/^\[|\]$/g, ""), port, path: pathname + search };
   return new Promise((resolve, reject) => {
     let isAnswered = false;
-    const sent = request({ ...address, method: "POST", headers, agent }, (response) => {
+    const sent = request({ ...splitUrl(url), method: "POST", headers, agent }, (response) => {
       isAnswered = true;
       resolve(response);
     });
