@@ -5,7 +5,15 @@ import { hasBackgroundTools } from "../prompt/builtin-tools.ts";
 /** An agent that waits for its background work receives what the user says meanwhile. */
 const backgroundPolicy: PolicyOverrides = { onBusy: "steer" };
 
+/** The policies of runs without settings of their own, which most runs share. */
+const agentPolicies = new WeakMap<Agent, Policy>();
+
 /** Resolves the policy of a run: its own settings, then the agent's, then the defaults. */
 export function resolveRunPolicy(agent: Agent, policy: PolicyOverrides | undefined): Policy {
-  return resolvePolicy(policy, agent.policy, hasBackgroundTools(agent) ? backgroundPolicy : undefined);
+  const known = policy ? undefined : agentPolicies.get(agent);
+  if (known) return known;
+  const background = hasBackgroundTools(agent) ? backgroundPolicy : undefined;
+  const resolved = resolvePolicy(policy, agent.policy, background);
+  if (!policy) agentPolicies.set(agent, resolved);
+  return resolved;
 }
