@@ -67,7 +67,8 @@ export function toSchema(input: SchemaInput, options: SchemaOptions = {}): Schem
   return {
     json,
     async validate(value) {
-      const issues = await findIssues(value);
+      const found = findIssues(value);
+      const issues = found instanceof Promise ? await found : found;
       return issues.length > 0 ? { valid: false, issues } : { valid: true, value };
     },
   };
@@ -91,7 +92,8 @@ function fromStandard(input: StandardSchema, owner: string, jsonSchema: object |
   return {
     json,
     async validate(value) {
-      const result = await standard.validate(value);
+      const validated = standard.validate(value);
+      const result = "then" in validated ? await validated : validated;
       if (result.issues) return { valid: false, issues: Array.from(result.issues, describeIssue) };
       return { valid: true, value: result.value };
     },

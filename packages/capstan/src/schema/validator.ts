@@ -21,15 +21,18 @@ const maxDepth = 64;
 export function createValidator(
   json: JsonSchema,
   owner: string,
-): (value: unknown) => Promise<readonly string[]> {
+): (value: unknown) => readonly string[] | Promise<readonly string[]> {
   assertSchemaSize(json, owner);
   const compiled = compileSchema(json, owner);
+  let findIssues: FindIssues | undefined;
   // Stores the promise, because calls may validate their inputs at the same time.
   let loading: Promise<FindIssues> | undefined;
-  return async (value) => {
+  async function loadAndFind(value: unknown): Promise<readonly string[]> {
     loading ??= loadValidator(compiled, owner);
-    return (await loading)(value);
-  };
+    findIssues = await loading;
+    return findIssues(value);
+  }
+  return (value) => (findIssues ?? loadAndFind)(value);
 }
 
 /** Applies to every schema, because the model reads it and the runtime walks through it. */
