@@ -18,12 +18,14 @@ export interface EventStream {
   skipBusyReaders(): void;
 }
 
+type PendingRead = { resolve(read: IteratorResult<Event>): void; reject(error: unknown): void };
+
 type Reader = {
   queue: Event[];
   hasStarted: boolean;
   /** Whether the run may suspend while the reader handles an event. */
   isSkipped: boolean;
-  pendingRead: PromiseWithResolvers<IteratorResult<Event>> | undefined;
+  pendingRead: PendingRead | undefined;
 };
 
 export function createEventStream(): EventStream {
@@ -52,9 +54,11 @@ export function createEventStream(): EventStream {
         ? Promise.reject(ended.error)
         : Promise.resolve({ done: true, value: undefined });
     }
-    reader.pendingRead = Promise.withResolvers();
+    const read = new Promise<IteratorResult<Event>>((resolve, reject) => {
+      reader.pendingRead = { resolve, reject };
+    });
     notify();
-    return reader.pendingRead.promise;
+    return read;
   }
 
   return {

@@ -64,8 +64,8 @@ export function openLog(options: OpenLogOptions): SessionLog {
       const { retries = 0 } = findRun(state, owner.runId) ?? {};
       const source = { runId: owner.runId, retries };
       const id = createFactId(body, source, index === 0 ? idSuffix : `${idSuffix}.${index}`);
-      const retry = retries > 0 && body.type === "tool_call_result" ? { retry: retries } : undefined;
-      return Object.assign(withOrigin(body, owner, state), { id, at: time.at }, retry);
+      const fact = Object.assign(withOrigin(body, owner, state), { id, at: time.at });
+      return retries > 0 && body.type === "tool_call_result" ? { ...fact, retry: retries } : fact;
     });
     queue.push({ facts, time });
     if (!open) {
@@ -86,20 +86,20 @@ export function openLog(options: OpenLogOptions): SessionLog {
     if (batch.length === 0) return;
     // Refuse messages while the end is being written: they would be neither stored nor rejected.
     if (batch.some(isRunEnd)) inbox.close();
-    const taking = requests?.take(state.seq + 1);
-    const sent = taking && (await taking.catch(reopenInbox));
-    const at = { expected: state.seq, lease, acknowledged, requests: sent };
-    const stored = await store.append(batch, at).catch(reopenInbox);
+    let stored: readonly Fact[];
+    try {
+      const taking = requests?.take(state.seq + 1);
+      const sent = taking && (await taking);
+      stored = await store.append(batch, { expected: state.seq, lease, acknowledged, requests: sent });
+    } catch (error) {
+      inbox.reopen();
+      throw error;
+    }
     const fresh = selectFresh(stored, state.seq);
     // Fold the whole batch before emitting: a listener must not add messages after the end.
     for (const fact of fresh) apply(state, fact);
     if (fresh.length > 0) lastTime = pushed.at(-1)?.time ?? lastTime;
     for (const fact of fresh) emit(fact);
-  }
-
-  function reopenInbox(error: unknown): never {
-    inbox.reopen();
-    throw error;
   }
 
   const createRunLog = (origin: RunOrigin): Log => ({
@@ -152,14 +152,15 @@ const maxDriftMs = 1000;
 /** Adds `elapsedMs` where the wall clock does not show how much time has passed. */
 function addElapsedTime(pushed: readonly PushedFacts[], lastTime: Time): readonly UnplacedFact[] {
   let previous = lastTime;
-  return pushed.flatMap(({ facts, time }) => {
+  const batch: UnplacedFact[] = [];
+  for (const { facts, time } of pushed) {
     const elapsedMs = time.monotonic - previous.monotonic;
     const driftMs = time.at - previous.at - elapsedMs;
+    const isVisible = Math.abs(driftMs) <= maxDriftMs;
+    for (const fact of facts) batch.push(isVisible || fact !== facts[0] ? fact : { ...fact, elapsedMs });
     previous = time;
-    if (Math.abs(driftMs) <= maxDriftMs) return facts;
-    const [first, ...others] = facts;
-    return first ? [{ ...first, elapsedMs }, ...others] : facts;
-  });
+  }
+  return batch;
 }
 
 /** Fields are written out instead of spread: this runs for every fact and every delta. */

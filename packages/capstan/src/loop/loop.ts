@@ -43,11 +43,11 @@ export type LoopContext = {
  * only a message from outside can continue it.
  */
 export async function runLoop(context: LoopContext): Promise<void> {
-  const { agents, state, engine, tools } = context;
+  const { agents, state, engine, inbox, tools, retryPull } = context;
   // The process may take over in the middle of a turn that another process started.
   if (tools) await refreshTools(context, state.run?.turn ?? 0);
   for (;;) {
-    await deliverMessages(context);
+    if (retryPull || !inbox.isEmpty()) await deliverMessages(context);
     if (context.shutdownSignal?.aborted && !state.run?.done) throw createShutdownError();
     const decision = decide(agents, state);
     if (decision.type === "effects") {

@@ -134,7 +134,8 @@ async function executeCall(context: ToolCallContext): Promise<Outcome | undefine
   if (!tool.execute) return undefined;
   let request: AgentRequest | undefined;
   try {
-    await rejectOnAbort(Promise.resolve(io.hooks.onBeforeTool?.(toHookCall(effect, io))), signal);
+    if (io.hooks.onBeforeTool)
+      await rejectOnAbort(Promise.resolve(io.hooks.onBeforeTool(toHookCall(effect, io))), signal);
     const returned = await rejectOnAbort(startExecution(tool, valid.value, context), signal);
     // Most tools return text: nothing to read, no question, no agent.
     if (typeof returned !== "object") return await checkOutcome(toOutcome(returned), tool, context);

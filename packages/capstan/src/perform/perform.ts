@@ -11,7 +11,7 @@ import { summarizeTurn } from "./summarize-turn.ts";
  * Performs one effect and returns the resulting facts. Side effects happen only here. Failures of models and tools become
  * facts; rejects only for an unknown agent or when the store fails.
  */
-export async function perform(effect: Effect, io: Io, signal: AbortSignal): Promise<readonly FactBody[]> {
+export function perform(effect: Effect, io: Io, signal: AbortSignal): Promise<readonly FactBody[]> {
   switch (effect.type) {
     case "model":
       if (io.state.run?.policy.textWithCalls === "drop") return callWithoutText(effect, io, signal);
@@ -25,7 +25,7 @@ export async function perform(effect: Effect, io: Io, signal: AbortSignal): Prom
     case "turn_summary":
       return summarizeTurn(effect, io, signal);
     case "note":
-      return effect.facts;
+      return Promise.resolve(effect.facts);
   }
 }
 

@@ -174,12 +174,10 @@ export const requestApprovals: Rule = ({ state, run }) => {
  * also denies the requests of its nested runs, which are suspended with it.
  */
 export const expireApprovals: Rule = ({ state, run }) => {
-  const runs = run.parent ? [run] : listActiveRuns(run);
-  const facts = runs.flatMap((active) =>
-    [...(active.currentTurn?.calls.values() ?? [])]
-      .filter((call) => hasExpired(call, active, state.at))
-      .map(buildExpiry),
-  );
+  const facts: FactBody[] = [];
+  for (const active of run.parent ? [run] : listActiveRuns(run))
+    for (const call of active.currentTurn?.calls.values() ?? [])
+      if (hasExpired(call, active, state.at)) facts.push(buildExpiry(call));
   return facts.length > 0 ? decideFacts(`expired.${state.seq}`, ...facts) : undefined;
 };
 

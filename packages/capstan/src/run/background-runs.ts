@@ -2,6 +2,7 @@ import { rejectOnAbort } from "../clock.ts";
 import { AgentError } from "../errors.ts";
 import { canProceed, listBackground } from "../state/background.ts";
 import type { State } from "../state/state.ts";
+import { createChangeNotice } from "./change-notice.ts";
 
 /** The background runs of one run, while a process executes it. */
 export interface BackgroundRuns {
@@ -37,14 +38,9 @@ export function createBackgroundRuns({ state, signal, execute, endRun }: Backgro
   // Created with the first execution, because few runs have any.
   let released: AbortController | undefined;
   let isReleased = false;
-  let changed = Promise.withResolvers<void>();
+  const change = createChangeNotice();
   let failure: { readonly error: unknown } | undefined;
   let isEnding = false;
-
-  function notify(): void {
-    changed.resolve();
-    changed = Promise.withResolvers();
-  }
 
   function start(callId: string): void {
     const controller = new AbortController();
@@ -57,7 +53,7 @@ export function createBackgroundRuns({ state, signal, execute, endRun }: Backgro
       .then(() => {
         executions.delete(callId);
         update();
-        notify();
+        change.notify();
       });
     executions.set(callId, { controller, finished });
   }
@@ -82,7 +78,7 @@ export function createBackgroundRuns({ state, signal, execute, endRun }: Backgro
     whenChanged() {
       update();
       if (failure) return Promise.reject(failure.error);
-      return executions.size > 0 ? changed.promise.then(throwFailure) : undefined;
+      return executions.size > 0 ? change.wait().then(throwFailure) : undefined;
     },
     async wait(callIds, waitSignal, interruption) {
       let isInterrupted = false;
@@ -94,7 +90,7 @@ export function createBackgroundRuns({ state, signal, execute, endRun }: Backgro
         return works.some((work) => callIds.includes(work.callId) && canProceed(work));
       };
       while (isWorking() && !isInterrupted && !failure && !waitSignal.aborted) {
-        const either = Promise.race([changed.promise, message]);
+        const either = Promise.race([change.wait(), message]);
         await rejectOnAbort(either, waitSignal).catch(() => undefined);
       }
     },

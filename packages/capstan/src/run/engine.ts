@@ -29,7 +29,7 @@ import type { State } from "../state/state.ts";
 import { type BackgroundRuns, createBackgroundRuns } from "./background-runs.ts";
 import { buildNestedStart, createNestedLog, endNestedRun } from "./nested-run.ts";
 import type { RunServices } from "./services.ts";
-import { withSharedBudget } from "./shared-budget.ts";
+import { sharesBudget, withSharedBudget } from "./shared-budget.ts";
 
 /** One run whose effects are performed. */
 export type EngineContext = {
@@ -41,8 +41,36 @@ export type EngineContext = {
 
 /** Creates the engine that performs the effects of one run and executes its nested runs. */
 export function createEngine(services: RunServices, context: EngineContext): Engine {
-  const { agents, state, signal } = context;
-  const background = createBackgroundRuns({
+  const { state, signal } = context;
+  /** Created with the first nested run. */
+  let background: BackgroundRuns | undefined;
+  const openBackground = () => {
+    background ??= createBackground(services, context);
+    return background;
+  };
+  const engine = direct(createStep(services, context, openBackground), signal);
+
+  async function performWithNested(effects: readonly Effect[]): Promise<void> {
+    const { update, end } = openBackground();
+    update();
+    if (effects.some(endsRun)) await end();
+    for (const callId of effects.flatMap(getSettledCalls)) await endNestedRun(services, state, callId);
+    await engine.all(effects);
+    update();
+  }
+  return {
+    whenBackgroundChanges: () => (state.run?.nested.size ? openBackground().whenChanged() : undefined),
+    release: async () => background?.release(),
+    all(effects) {
+      // A cancelled run still records its end. A run that lost its lease or its store cannot, and would loop forever.
+      if (signal.aborted && signal.reason?.code !== "cancelled") return Promise.reject(signal.reason);
+      return state.run?.nested.size ? performWithNested(effects) : engine.all(effects);
+    },
+  };
+}
+
+function createBackground(services: RunServices, { agents, state, signal }: EngineContext): BackgroundRuns {
+  return createBackgroundRuns({
     ...{ state, signal },
     async execute(callId, { signal: stopSignal, released }) {
       const run = state.run?.nested.get(callId)?.run;
@@ -54,24 +82,6 @@ export function createEngine(services: RunServices, context: EngineContext): Eng
     },
     endRun: (callId) => endNestedRun(services, state, callId),
   });
-  const engine = direct(createStep(services, context, background), signal);
-
-  async function performWithNested(effects: readonly Effect[]): Promise<void> {
-    background.update();
-    if (effects.some(endsRun)) await background.end();
-    for (const callId of effects.flatMap(getSettledCalls)) await endNestedRun(services, state, callId);
-    await engine.all(effects);
-    background.update();
-  }
-  return {
-    whenBackgroundChanges: background.whenChanged,
-    release: background.release,
-    all(effects) {
-      // A cancelled run still records its end. A run that lost its lease or its store cannot, and would loop forever.
-      if (signal.aborted && signal.reason?.code !== "cancelled") return Promise.reject(signal.reason);
-      return state.run?.nested.size ? performWithNested(effects) : engine.all(effects);
-    },
-  };
 }
 
 function endsRun(effect: Effect): boolean {
@@ -88,7 +98,7 @@ function getSettledCalls(effect: Effect): readonly string[] {
 function createStep(
   services: RunServices,
   { agents, state, log }: EngineContext,
-  background: BackgroundRuns,
+  openBackground: () => BackgroundRuns,
 ): Step {
   const { store, lease, clock, context, hooks, masking, canSuspend } = services;
   const { sessionId } = state;
@@ -111,10 +121,10 @@ function createStep(
     findApprovalRule: (scopes) => findApprovalRule(store, sessionId, scopes),
     async runNested(request, callId, signal) {
       await startNested(services, state, { request, callId });
-      if (request.isBackground) background.update();
+      if (request.isBackground) openBackground().update();
       else await continueNested(services, state, { agent: request.agent, callId, signal });
     },
-    waitForBackground: (callIds, signal) => background.wait(callIds, signal, services.whenMessage()),
+    waitForBackground: (callIds, signal) => openBackground().wait(callIds, signal, services.whenMessage()),
   };
   const io = masking ? withMaskedIo(unmaskedIo, masking) : unmaskedIo;
   const step: Step = (effect, signal) =>
@@ -124,7 +134,10 @@ function createStep(
   const attempts = withModelRetry(withRetry(observed, { clock, emit }), { clock, canSuspend, emit });
   const { budget } = services;
   const journal: Journal = {
-    append: (facts, idSuffix) => log.append(facts, idSuffix).then(budget.onStored),
+    append(facts, idSuffix) {
+      const stored = log.append(facts, idSuffix);
+      return sharesBudget(state) ? stored.then(budget.onStored) : stored;
+    },
   };
   const journaled = withJournal(withTimeout(attempts, clock, "deadlineMs"), journal);
   const affordable = withSharedBudget(journaled, budget, { state, findAgent: (name) => agents.get(name) });

@@ -4,6 +4,7 @@ import type { Effect, ModelEffect, Step } from "../effect.ts";
 import { hasMedia } from "../perform/build-request.ts";
 import { listToolInstructions } from "../prompt/prompt.ts";
 import { listAncestors, type RunState, type State } from "../state/state.ts";
+import { createChangeNotice } from "./change-notice.ts";
 
 /** What a call that has started may still spend, in the budgets of its run and of all ancestors. */
 type Reservation = {
@@ -31,12 +32,7 @@ type Spender = { readonly state: State; readonly agent: Agent | undefined; reado
 
 export function createSharedBudget(): SharedBudget {
   const reservations = new Set<Reservation>();
-  let changed = Promise.withResolvers<void>();
-
-  function notify(): void {
-    changed.resolve();
-    changed = Promise.withResolvers();
-  }
+  const change = createChangeNotice();
 
   /** Adds up what other calls have reserved in the budget of a run. */
   function countReserved(run: RunState, amount: Amount): number {
@@ -76,17 +72,17 @@ export function createSharedBudget(): SharedBudget {
           return undefined;
         if (verdict !== "wait") break;
         hasWaited = true;
-        await rejectOnAbort(changed.promise, signal).catch(() => undefined);
+        await rejectOnAbort(change.wait(), signal).catch(() => undefined);
       }
       const reservation = buildReservation(effect, { run, state, agent });
       reservations.add(reservation);
       return () => {
         reservations.delete(reservation);
-        notify();
+        change.notify();
       };
     },
     onStored() {
-      if (reservations.size > 0) notify();
+      if (reservations.size > 0) change.notify();
     },
   };
 }
@@ -111,7 +107,7 @@ export function withSharedBudget(
 }
 
 /** A run without nested runs makes one model call at a time, and its rules count its tool calls. */
-function sharesBudget({ run }: State): boolean {
+export function sharesBudget({ run }: State): boolean {
   return run !== undefined && (run.parent !== undefined || run.nested.size > 0);
 }
 

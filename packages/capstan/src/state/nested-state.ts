@@ -40,6 +40,7 @@ export function findRunByCall(run: RunState, callId: string): RunState | undefin
 
 /** Returns the run and its unfinished nested runs. */
 export function listActiveRuns(run: RunState): RunState[] {
+  if (run.nested.size === 0) return [run];
   const nested = [...run.nested.values()].flatMap((state) => state.run ?? []);
   return [run, ...nested.filter((nestedRun) => !nestedRun.done).flatMap(listActiveRuns)];
 }
