@@ -122,7 +122,7 @@ type ModelCall = {
 };
 
 async function sendRequest(options: HttpModelOptions, call: ModelCall): Promise<void> {
-  const { id, wire, stream = true } = options;
+  const { id, wire, stream = true, clock = systemClock } = options;
   const { request, timer, batches } = call;
   const summary: StreamSummary = { isFinished: false, usage: undefined };
   let circuit: Circuit | undefined;
@@ -130,13 +130,15 @@ async function sendRequest(options: HttpModelOptions, call: ModelCall): Promise<
   try {
     url = options.url(stream);
     const own = await buildHeaders(options, timer.signal);
-    circuit = await acquireCircuit(options, { url, headers: own }, timer.signal);
+    const breaker = getModelCircuit(options, { url, headers: own });
+    const waitMs = breaker?.admit() ?? 0;
+    if (waitMs > 0) await sleep(clock, waitMs, timer.signal);
+    circuit = breaker; // not before: the error of an open circuit is not another failure of the provider
     const body = wire.toRequest(request, buildWireSettings(options, request));
     const headers = wire.buildHeaders
       ? extendHeaders(own, wire.buildHeaders(request, options.settings.model, body))
       : own;
-    const { onRequest } = call;
-    const response = await sendPost({ ...options, onRequest }, { url, headers, body, signal: timer.signal });
+    const response = await sendPost(options, { url, headers, body, signal: timer.signal }, call.onRequest);
     const { createReader = createSseReader } = options;
     const answer = (stream ? createReader : createJsonReader)(wire, request.hosted);
     await response.read((bytes) => {
@@ -185,35 +187,32 @@ export function extendHeaders(
 
 /** Rejects for a response that is not a success, after the credentials were renewed once. */
 async function sendPost(
-  options: HttpModelOptions & Pick<ModelCall, "onRequest">,
+  options: HttpModelOptions,
   request: PostRequest,
+  onRequest: ModelCall["onRequest"],
 ): Promise<PostResponse> {
   const { id, wire, sign, renew } = options;
   const { signal } = request;
   const headers = sign ? await rejectOnAbort(sign(request), signal) : request.headers;
-  options.onRequest?.(describeRequest({ ...request, headers }));
-  const response = await post({ ...request, headers }, options.fetch);
+  const signed = sign ? { ...request, headers } : request;
+  onRequest?.(describeRequest(signed));
+  const response = await post(signed, options.fetch);
   if (response.status >= 200 && response.status <= 299) return response;
   const failure = await createResponseError(response, { wire, id, headers });
   if (failure.code !== "model_auth" || !renew) throw failure;
   if (!(await rejectOnAbort(renew(headers), signal))) throw failure;
   const newHeaders = await buildHeaders(options, signal);
-  return sendPost({ ...options, renew: undefined }, { ...request, headers: newHeaders });
+  return sendPost({ ...options, renew: undefined }, { ...request, headers: newHeaders }, onRequest);
 }
 
-/** Rejects while the circuit is open; that error does not count as another failure of the provider. */
-async function acquireCircuit(
+function getModelCircuit(
   options: HttpModelOptions,
   request: Pick<PostRequest, "url" | "headers">,
-  signal: AbortSignal,
-): Promise<Circuit | undefined> {
+): Circuit | undefined {
   if (options.circuit === false) return undefined;
   const { id, fetch, account, clock = systemClock } = options;
   const key = buildCircuitKey({ ...request, id, fetch, account });
-  const circuit = getCircuit(key, { name: id, now: clock.monotonic, ...options.circuit });
-  const waitMs = circuit.admit();
-  if (waitMs > 0) await sleep(clock, waitMs, signal);
-  return circuit;
+  return getCircuit(key, { name: id, now: clock.monotonic, ...options.circuit });
 }
 
 /** State of the response so far. Usage figures are totals, and some providers repeat them in every event: the last ones count. */

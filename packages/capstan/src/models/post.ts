@@ -66,7 +66,7 @@ const getBuiltin = (globalThis as { process?: { getBuiltinModule?: GetBuiltin } 
 /** Node's own HTTP client. Redirects are not followed. */
 export const postWithNode: PostFunction | undefined =
   getBuiltin &&
-  (async (posting) => toPostResponse(await sendWithNode(posting, getNodeClient(posting.url, getBuiltin))));
+  ((posting) => sendWithNode(posting, getNodeClient(posting.url, getBuiltin)).then(toPostResponse));
 
 const clients = new Map<string, NodeClient>();
 

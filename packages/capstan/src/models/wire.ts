@@ -128,9 +128,11 @@ export function isForcedChoice(choice: ToolChoice): boolean {
   return choice === "required" || typeof choice === "object";
 }
 
+const emptyList: readonly unknown[] = [];
+
 /** Returns the value if it is a list, else an empty list. */
 export function toList(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : [];
+  return Array.isArray(value) ? value : emptyList;
 }
 
 /** Returns the objects of a list; empty if the value is not a list. */

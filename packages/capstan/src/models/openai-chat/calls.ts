@@ -32,9 +32,13 @@ type CallPiece = {
   readonly extra: Json | undefined;
 };
 
-/** Adds the pieces of one delta and returns their chunks. */
-export function addCallPieces(calls: ChatCalls, pieces: readonly unknown[], server: Server): Chunk[] {
-  const chunks: Chunk[] = [];
+/** Adds the pieces of one delta, and their chunks to `chunks`. */
+export function addCallPieces(
+  stream: Server & { readonly calls: ChatCalls },
+  pieces: readonly unknown[],
+  chunks: Chunk[],
+): void {
+  const { calls } = stream;
   // Most deltas have one piece.
   const updatedCalls = pieces.length > 1 ? new Set<ChatCall>() : undefined;
   for (const rawPiece of pieces) {
@@ -51,12 +55,11 @@ export function addCallPieces(calls: ChatCalls, pieces: readonly unknown[], serv
     call.id ||= piece.id;
     call.name ||= piece.name;
     call.extra ??= piece.extra;
-    if (hasNewHead) chunks.push(toChatCallStart(call, server));
+    if (hasNewHead) chunks.push(toChatCallStart(call, stream));
     if (piece.text === "") continue;
     call.text += piece.text;
     chunks.push({ type: "call_delta", index: call.index, text: piece.text });
   }
-  return chunks;
 }
 
 function parsePiece(rawPiece: Record<string, unknown>): CallPiece {

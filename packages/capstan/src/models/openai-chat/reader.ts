@@ -225,7 +225,7 @@ function emitText(state: ChatReaderState, text: string, chunks: Chunk[]): void {
 
 function addCalls(state: ChatReaderState, pieces: readonly unknown[], chunks: Chunk[]): void {
   closeReasoning(state, chunks);
-  for (const chunk of addCallPieces(state.calls, pieces, state)) chunks.push(chunk);
+  addCallPieces(state, pieces, chunks);
 }
 
 function closeReasoning(state: ChatReaderState, chunks: Chunk[]): void {

@@ -53,14 +53,16 @@ export function createChatRequest(
     const system =
       instructions &&
       JSON.stringify({ role: quirks.systemRole ?? "system", content: sanitizeText(sanitize, instructions) });
-    const messages = [system, joinMessages(history)].filter((text) => text !== "").join(",");
+    const joined = joinMessages(history);
+    const separator = system !== "" && joined !== "" ? "," : "";
     const tools = selectTools(request, quirks);
     const fields = buildChatFields(request, settings, { quirks, tools });
-    const parts = [JSON.stringify(fields).slice(1, -1)];
-    if (fields.messages === undefined) parts.push(`"messages":[${messages}]`);
+    // Concatenated, not joined from a list: a long history is copied only once, when the request is sent.
+    let body = JSON.stringify(fields).slice(0, -1);
+    if (fields.messages === undefined) body += `,"messages":[${system}${separator}${joined}]`;
     if (tools.length > 0 && fields.tools === undefined)
-      parts.push(`"tools":[${tools.map((tool) => serializeChatTool(tool, sanitize, toolTexts)).join(",")}]`);
-    return `{${parts.join(",")}}`;
+      body += `,"tools":[${tools.map((tool) => serializeChatTool(tool, sanitize, toolTexts)).join(",")}]`;
+    return `${body}}`;
   };
 }
 

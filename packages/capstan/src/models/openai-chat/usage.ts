@@ -7,8 +7,8 @@ export function findChatUsage(
   choice: Record<string, unknown> | undefined,
 ): Usage | undefined {
   const groq = isRecord(chunk.x_groq) ? chunk.x_groq.usage : undefined;
-  const usage = [chunk.usage, groq, choice?.usage].find(isRecord);
-  if (!usage) return undefined;
+  const usage = isRecord(chunk.usage) ? chunk.usage : isRecord(groq) ? groq : choice?.usage;
+  if (!isRecord(usage)) return undefined;
   const { prompt_tokens: input, completion_tokens: output = 0, total_tokens: total } = usage;
   if (typeof input !== "number" || typeof output !== "number") return undefined;
   const cached =
