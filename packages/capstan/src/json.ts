@@ -25,8 +25,10 @@ export type JsonForm<Value> = unknown extends Value
 export function toCanonicalJson(value: Json): string {
   if (Array.isArray(value)) return `[${value.map(toCanonicalJson).join(",")}]`;
   if (typeof value !== "object" || value === null) return JSON.stringify(value);
-  const members = Object.entries(value).sort(([left], [right]) => (left < right ? -1 : 1));
-  return `{${members.map(([key, member]) => `${JSON.stringify(key)}:${toCanonicalJson(member)}`).join(",")}}`;
+  const members = value as { readonly [key: string]: Json };
+  const keys = Object.keys(members).sort();
+  const texts = keys.map((key) => `${JSON.stringify(key)}:${toCanonicalJson(members[key] as Json)}`);
+  return `{${texts.join(",")}}`;
 }
 
 /** Compares two JSON texts by value. False if one of them is not complete JSON. */

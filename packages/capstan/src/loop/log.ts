@@ -125,6 +125,7 @@ export function openLog(options: OpenLogOptions): SessionLog {
 
 /** Returns the facts that were stored now. The others were stored by an earlier attempt, or repeat a fact. */
 function selectFresh(stored: readonly Fact[], seq: number): readonly Fact[] {
+  if (stored.every((fact, index) => fact.seq === seq + 1 + index)) return stored;
   const fresh: Fact[] = [];
   for (const fact of stored) if (fact.seq > (fresh.at(-1)?.seq ?? seq)) fresh.push(fact);
   return fresh;
@@ -152,15 +153,16 @@ const maxDriftMs = 1000;
 /** Adds `elapsedMs` where the wall clock does not show how much time has passed. */
 function addElapsedTime(pushed: readonly PushedFacts[], lastTime: Time): readonly UnplacedFact[] {
   let previous = lastTime;
-  const batch: UnplacedFact[] = [];
-  for (const { facts, time } of pushed) {
+  const timed = pushed.map(({ facts, time }) => {
     const elapsedMs = time.monotonic - previous.monotonic;
     const driftMs = time.at - previous.at - elapsedMs;
-    const isVisible = Math.abs(driftMs) <= maxDriftMs;
-    for (const fact of facts) batch.push(isVisible || fact !== facts[0] ? fact : { ...fact, elapsedMs });
     previous = time;
-  }
-  return batch;
+    if (Math.abs(driftMs) <= maxDriftMs) return facts;
+    const [first, ...others] = facts;
+    return first ? [{ ...first, elapsedMs }, ...others] : facts;
+  });
+  // Most facts are stored as soon as they are pushed.
+  return timed.length === 1 && timed[0] ? timed[0] : timed.flat();
 }
 
 /** Fields are written out instead of spread: this runs for every fact and every delta. */

@@ -59,7 +59,8 @@ export type Journal = { append(facts: readonly FactBody[], idSuffix: string): Pr
 export function withJournal(step: Step, journal: Journal): Step {
   return async (effect, signal) => {
     if (signal.aborted && effect.type !== "note") return [];
-    await journal.append(toIntent(effect), effect.id);
+    const intent = toIntent(effect);
+    if (intent.length > 0) await journal.append(intent, effect.id);
     const facts = await step(effect, signal);
     await journal.append(facts, effect.id);
     return facts;

@@ -21,7 +21,7 @@ import { createFailedOutcome, filterForModel, interrupted, toOutcome } from "./o
 import { asQuestion, buildQuestionFact } from "./question.ts";
 import { outputLimits, readToolOutput } from "./read-tool-output.ts";
 import { createToolContext } from "./tool-context.ts";
-import { type TruncatedOutcome, truncateOutcome } from "./truncate-outcome.ts";
+import { isShortText, type TruncatedOutcome, truncateOutcome } from "./truncate-outcome.ts";
 
 const maxBlockMs = 1000;
 const maxHookMs = 1000;
@@ -47,7 +47,7 @@ export async function callTool(
   const context = { effect, io, signal, facts, addedReads: new Set<Reads>() };
   const outcome = await executeCall(context);
   if (!outcome) return facts;
-  const changed = await runAfterToolHook(outcome, context);
+  const changed = io.hooks.onAfterTool ? await runAfterToolHook(outcome, context) : outcome;
   const { status, content, reads: ownReads, ...rest } = await formatForModel(changed, context);
   const { callId: id, name } = effect;
   const ms = io.clock.monotonic() - startedAt;
@@ -97,7 +97,8 @@ async function formatForModel(
   const policy = io.state.run?.policy ?? defaultPolicy;
   const { resultForModel = "full" } = tool ?? {};
   const view = filterForModel(outcome, { includeData: policy.includeToolData, resultForModel });
-  const truncated = await truncateOutcome(view, tool?.maxResultSize ?? policy.maxToolResultSize, io.blobs);
+  const maxSize = tool?.maxResultSize ?? policy.maxToolResultSize;
+  const truncated = isShortText(view, maxSize) ? view : await truncateOutcome(view, maxSize, io.blobs);
   const isCacheable = tool?.cacheMs !== undefined && outcome.status === "ok";
   return { ...truncated, ...(isCacheable && { cacheUntil: io.clock.now() + (tool.cacheMs ?? 0) }) };
 }
@@ -108,10 +109,12 @@ function pickReads(
   ownReads: readonly Reads[] = [],
 ): { reads?: readonly Reads[] } {
   const tool = effect.refused ? undefined : findCalledTool(effect, io);
-  const nestedReads = io.state.run?.nested.size ? listNestedReads(effect, io) : [];
-  const added = [...ownReads, ...addedReads, ...nestedReads].filter((label) => label !== "public");
-  const reads = [...new Set([...(tool ? getLabels(tool) : []), ...added])];
-  return reads.length > 0 ? { reads } : {};
+  const reads = new Set(tool && getLabels(tool));
+  for (const label of ownReads) reads.add(label);
+  for (const label of addedReads) reads.add(label);
+  if (io.state.run?.nested.size) for (const label of listNestedReads(effect, io)) reads.add(label);
+  reads.delete("public");
+  return reads.size > 0 ? { reads: [...reads] } : {};
 }
 
 function findCalledTool(effect: ToolEffect, io: Io): Tool | undefined {
@@ -127,7 +130,8 @@ async function executeCall(context: ToolCallContext): Promise<Outcome | undefine
     return createFailedOutcome(createUnknownToolError(effect.name, getAgent(io.agents, effect.agent), io));
   const valid = await validateInput(tool, effect.input);
   if ("error" in valid) return createFailedOutcome(valid.error);
-  if (!(await matchesApproval(tool, context))) {
+  const isBound = effect.digest !== undefined || effect.asked !== undefined;
+  if (isBound && !(await matchesApproval(tool, context))) {
     const message = `"${tool.name}" or its arguments are not what was approved. The call was not made; call it again to ask for a new approval.`;
     return createFailedOutcome(toErrorData("approval_mismatch", message));
   }
@@ -136,9 +140,14 @@ async function executeCall(context: ToolCallContext): Promise<Outcome | undefine
   try {
     if (io.hooks.onBeforeTool)
       await rejectOnAbort(Promise.resolve(io.hooks.onBeforeTool(toHookCall(effect, io))), signal);
-    const returned = await rejectOnAbort(startExecution(tool, valid.value, context), signal);
+    let returned = startExecution(tool, valid.value, context);
+    if (isPromiseLike(returned)) returned = await rejectOnAbort(returned, signal);
+    else signal.throwIfAborted();
     // Most tools return text: nothing to read, no question, no agent.
-    if (typeof returned !== "object") return await checkOutcome(toOutcome(returned), tool, context);
+    if (typeof returned !== "object") {
+      const outcome = toOutcome(returned);
+      return tool.outputSchema ? await checkOutcome(outcome, tool, context) : outcome;
+    }
     request = asAgentRequest(returned);
     if (!request) return await readReturnedValue(returned, tool, context);
   } catch (thrown) {
@@ -181,11 +190,11 @@ async function checkOutcome(outcome: Outcome, tool: Tool, { addedReads }: ToolCa
 }
 
 /** Starts the tool. Warns if it blocked the event loop, which delays every run of the process and cannot be aborted. */
-async function startExecution(
+function startExecution(
   tool: Tool,
   input: unknown,
   { effect, io, signal, facts, addedReads }: ToolCallContext,
-): Promise<unknown> {
+): unknown {
   const startedAt = io.clock.monotonic();
   const context = createToolContext(effect, io, { signal, addedReads });
   if (tool === backgroundWork) return manageBackground(input, { io, signal, facts, addedReads });
@@ -201,8 +210,11 @@ async function startExecution(
   return work;
 }
 
+function isPromiseLike(work: unknown): work is PromiseLike<unknown> {
+  return typeof (work as { readonly then?: unknown } | null | undefined)?.then === "function";
+}
+
 async function matchesApproval(tool: Tool, { effect, io }: ToolCallContext): Promise<boolean> {
-  if (effect.digest === undefined && !effect.asked) return true;
   const call = { id: effect.callId, input: getInput(effect) };
   const runId = getRunId(io.state);
   if (effect.digest !== undefined && !(await matchesDigest(effect.digest, runId, { tool, call })))
@@ -220,9 +232,8 @@ function toHookCall({ callId, name, input }: ToolEffect, { context }: Io): HookC
 
 /** The hook also runs after a timeout, when the signal is already aborted; it then has `maxHookMs`. */
 async function runAfterToolHook(outcome: Outcome, { effect, io, signal }: ToolCallContext): Promise<Outcome> {
-  if (!io.hooks.onAfterTool) return outcome;
   try {
-    const changed = Promise.resolve(io.hooks.onAfterTool(toHookCall(effect, io), outcome));
+    const changed = Promise.resolve(io.hooks.onAfterTool?.(toHookCall(effect, io), outcome));
     const hasTimedOut = signal.aborted && isDeadline(signal);
     const hookResult = hasTimedOut
       ? Promise.race([changed, waitMs(io, maxHookMs)])

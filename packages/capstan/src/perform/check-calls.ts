@@ -73,6 +73,7 @@ async function checkCall(requested: CallPart, agent: Agent, io: Io): Promise<Che
       check: { error: createUnknownToolError(requested.name, agent, io) },
     };
   const valid = await validateInput(tool, requested.raw ?? requested.input);
+  if ("value" in valid && !mayNeedApproval(tool)) return { call: requested };
   if ("value" in valid) return withApproval({ call: requested }, valid.value, { tool, io });
   const repair = await repairArguments(requested, tool.schema);
   if (!repair) return { call: keepRawArguments(requested), check: valid };
@@ -82,6 +83,11 @@ async function checkCall(requested: CallPart, agent: Agent, io: Io): Promise<Che
   const revalid = await validateInput(tool, call.input);
   if ("error" in revalid) return { call: keepRawArguments(requested), check: revalid };
   return withApproval({ call, repaired }, revalid.value, { tool, io });
+}
+
+/** Whether the tool or the gate could ask for approval of a call. */
+function mayNeedApproval(tool: Tool): boolean {
+  return tool.needsApproval !== undefined || hasEffect(tool);
 }
 
 /** Truncates unusable arguments, which are kept for display only. */
@@ -225,21 +231,21 @@ export async function validateInput(
   tool: Tool,
   input: unknown,
 ): Promise<{ value: unknown } | { error: ErrorData }> {
-  const reject = (problem: string) => ({
-    error: toErrorData(
-      "bad_arguments",
-      `Bad arguments for "${tool.name}": ${problem}. Correct them and call again.`,
-    ),
-  });
   if (typeof input === "string") {
     const parsed = parseArguments(input);
-    if (!parsed.ok) return reject(parsed.problem);
+    if (!parsed.ok) return rejectArguments(tool, parsed.problem);
   }
   try {
     // A copy, so that a tool that changes its input does not change the stored call.
     const result = await tool.schema.validate(cloneJson(input));
-    return result.valid ? { value: result.value } : reject(result.issues.slice(0, 10).join("; "));
+    if (result.valid) return { value: result.value };
+    return rejectArguments(tool, result.issues.slice(0, 10).join("; "));
   } catch (thrown) {
     return { error: describeThrown(thrown, "tool_failed") };
   }
+}
+
+function rejectArguments({ name }: Tool, problem: string): { error: ErrorData } {
+  const message = `Bad arguments for "${name}": ${problem}. Correct them and call again.`;
+  return { error: toErrorData("bad_arguments", message) };
 }

@@ -15,6 +15,12 @@ const maxDataInLog = 100_000;
 /** An outcome for the log and the model, with a handle to the full result if it was truncated. */
 export type TruncatedOutcome = Omit<Outcome, "binary"> & { readonly handle?: string };
 
+/** Whether an outcome is nothing but text within its size limit, as most are: then there is nothing to truncate. */
+export function isShortText({ content, data, binary }: Outcome, size: ResultSize): boolean {
+  if (typeof content !== "string" || data !== undefined || binary) return false;
+  return content.length <= resolveMaxCharacters(size, "text");
+}
+
 /** Truncates a result to its size limit. The full result is stored and can be read by its handle. Rejects if the store does. */
 export async function truncateOutcome(
   outcome: Outcome,

@@ -86,7 +86,7 @@ type NamedCall = Pick<ToolEffect, "callId" | "name" | "input">;
 /** Builds the effect of a call. A tool's settings override the policy; only repeatable tools are retried. */
 export function buildToolEffect(run: RunState, tool: Tool | undefined, call: NamedCall): ToolEffect {
   const { policy } = run;
-  const retry = mergeDefined(policy.retry, tool?.retry);
+  const retry = tool?.retry ? mergeDefined(policy.retry, tool.retry) : policy.retry;
   return {
     type: "tool",
     id: `call.${call.callId}`,

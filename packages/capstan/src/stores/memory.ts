@@ -53,15 +53,15 @@ export function memory({ clock = systemClock }: { readonly clock?: Clock } = {})
 
   const append: Store["append"] = async (facts, { expected, lease, acknowledged = [], requests = [] }) => {
     assertHeld(lease);
-    const identified = facts.map((fact) => ({ fact, identity: identifyFact(fact) }));
+    const identities = facts.map(identifyFact);
     const known = sessions.get(lease.sessionId);
     const length = known?.facts.length ?? 0;
-    if (length !== expected && identified.some(({ identity }) => !known?.byIdentity.has(identity))) {
+    if (length !== expected && identities.some((identity) => !known?.byIdentity.has(identity))) {
       const message = `Session "${lease.sessionId}" is at position ${length}, not ${expected}. Read the new facts first.`;
       throw new AgentError("position_conflict", message);
     }
     const session = getOrCreateSession(lease.sessionId);
-    const appended = identified.map(({ fact, identity }) => appendFact(session, fact, identity));
+    const appended = facts.map((fact, index) => appendFact(session, fact, identities[index] ?? ""));
     if (acknowledged.length > 0) acknowledgeMessages(runs.get(facts[0]?.runId ?? ""), acknowledged);
     addRequests(session, requests);
     notify(lease.sessionId, { type: "facts" });

@@ -108,12 +108,12 @@ type Writes = Pick<Store, "append" | "release" | "sendMessage">;
 export function withWorkNotices({ append, release, sendMessage }: Writes, onWork: () => void): Writes {
   const unfinishedSessions = new Set<string>();
   return {
-    async append(facts, at) {
-      const appended = await append(facts, at);
-      if (isUnfinished(appended)) unfinishedSessions.add(at.lease.sessionId);
-      else unfinishedSessions.delete(at.lease.sessionId);
-      return appended;
-    },
+    append: (facts, at) =>
+      append(facts, at).then((appended) => {
+        if (isUnfinished(appended)) unfinishedSessions.add(at.lease.sessionId);
+        else unfinishedSessions.delete(at.lease.sessionId);
+        return appended;
+      }),
     async release(lease) {
       await release(lease);
       if (unfinishedSessions.delete(lease.sessionId)) onWork();
