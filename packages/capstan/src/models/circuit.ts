@@ -156,8 +156,9 @@ const getHost = withCache((url) => (URL.canParse(url) ? new URL(url).host : url)
 /** FNV-1a: 32 bits are enough to tell accounts apart and too few to recover a key. */
 function hashSecretHeaders(headers: CircuitKeyParts["headers"]): string {
   let hash = 0x811c9dc5;
-  for (const [name, value] of Object.entries(headers)) {
+  for (const name of Object.keys(headers)) {
     if (!secretHeaders.has(name.toLowerCase())) continue;
+    const { [name]: value = "" } = headers;
     for (let at = 0; at < value.length; at += 1) hash = Math.imul(hash ^ value.charCodeAt(at), 0x01000193);
   }
   return (hash >>> 0).toString(36);

@@ -16,10 +16,11 @@ const minSecretLength = 8;
 export function describeRequest({ url, headers, body }: Omit<PostRequest, "signal">): SentRequest {
   const shown: Record<string, string> = {};
   let maskedBody = body;
-  for (const [name, value] of Object.entries(headers)) {
-    const isOpen = openHeaders.has(name.toLowerCase());
-    shown[name] = isOpen ? value : stars;
-    const secret = secretHeaders.has(name.toLowerCase()) ? value.replace(/^Bearer /, "") : "";
+  for (const name of Object.keys(headers)) {
+    const { [name]: value = "" } = headers;
+    const lowerName = name.toLowerCase();
+    shown[name] = openHeaders.has(lowerName) ? value : stars;
+    const secret = secretHeaders.has(lowerName) ? value.replace(/^Bearer /, "") : "";
     // Also in the body, into which a user may have pasted the key.
     if (secret.length >= minSecretLength && maskedBody.includes(secret))
       maskedBody = maskedBody.replaceAll(secret, stars);

@@ -132,15 +132,18 @@ function createStep(
   const attempt = withTimeout(step, clock, "timeoutMs");
   const observed = withModelObserver(attempt, services.onModelCall);
   const attempts = withModelRetry(withRetry(observed, { clock, emit }), { clock, canSuspend, emit });
-  const { budget } = services;
+  const { openBudget } = services;
   const journal: Journal = {
     append(facts, idSuffix) {
       const stored = log.append(facts, idSuffix);
-      return sharesBudget(state) ? stored.then(budget.onStored) : stored;
+      return sharesBudget(state) ? stored.then(openBudget().onStored) : stored;
     },
   };
   const journaled = withJournal(withTimeout(attempts, clock, "deadlineMs"), journal);
-  const affordable = withSharedBudget(journaled, budget, { state, findAgent: (name) => agents.get(name) });
+  const affordable = withSharedBudget(journaled, openBudget, {
+    state,
+    findAgent: (name) => agents.get(name),
+  });
   return withConcurrencyLimit(affordable, state.run?.policy.maxConcurrency ?? 1);
 }
 

@@ -24,7 +24,7 @@ import type { OpenRunOptions } from "./open-run.ts";
 import { foldNewFacts, type OpenSession, saveSnapshot } from "./open-session.ts";
 import { buildResult, type Result } from "./result.ts";
 import type { RunServices } from "./services.ts";
-import { createSharedBudget } from "./shared-budget.ts";
+import { createSharedBudget, type SharedBudget } from "./shared-budget.ts";
 
 /** State shared by the segments of one run in this process. */
 export type SegmentContext = {
@@ -146,9 +146,14 @@ function createServices(
   { lease, log }: Pick<RunServices, "lease" | "log">,
 ): RunServices {
   const { shutdownSignal, onModelCall } = shared ?? {};
+  let budget: SharedBudget | undefined;
   return {
     ...{ store, lease, clock, context, hooks, masking, log, shutdownSignal, onModelCall },
-    ...{ canSuspend: shared !== undefined, budget: createSharedBudget(), whenMessage: inbox.whenNotEmpty },
+    ...{ canSuspend: shared !== undefined, whenMessage: inbox.whenNotEmpty },
+    openBudget() {
+      budget ??= createSharedBudget();
+      return budget;
+    },
   };
 }
 

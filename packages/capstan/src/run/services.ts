@@ -22,7 +22,8 @@ export type RunServices = {
   /** Whether the run may suspend until its model's provider can be called again. */
   readonly canSuspend: boolean;
   readonly onModelCall: OnModelCall | undefined;
-  readonly budget: SharedBudget;
+  /** Returns the budget that the run shares with its nested runs; created with the first of them. */
+  openBudget(): SharedBudget;
   /** Resolves when a message to the root run has arrived. */
   whenMessage(): Promise<void>;
 };

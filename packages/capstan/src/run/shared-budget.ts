@@ -90,12 +90,12 @@ export function createSharedBudget(): SharedBudget {
 /** Performs effects within a shared budget. An effect that no longer fits is not performed: the rules decide again. */
 export function withSharedBudget(
   step: Step,
-  budget: SharedBudget,
+  openBudget: () => SharedBudget,
   spender: { readonly state: State; findAgent(name: string): Agent | undefined },
 ): Step {
   const performWithin: Step = async (effect, signal) => {
     const agent = effect.type === "model" ? spender.findAgent(effect.agent) : undefined;
-    const settle = await budget.reserve(effect, { state: spender.state, agent, signal });
+    const settle = await openBudget().reserve(effect, { state: spender.state, agent, signal });
     if (!settle) return [];
     try {
       return await step(effect, signal);
