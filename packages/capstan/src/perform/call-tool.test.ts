@@ -431,6 +431,24 @@ describe("several calls of a turn", () => {
   });
 });
 
+it("a tool is not started if the run is cancelled while the input is validated (F56)", async () => {
+  const controller = new AbortController();
+  let validations = 0;
+  let starts = 0;
+  const input = z.object({}).refine(() => {
+    validations += 1;
+    if (validations === 2) controller.abort(); // the first time, the model's message is checked
+    return true;
+  });
+  const { agent, options } = createCallingAgent(
+    [{ name: "late" }],
+    [tool("late", () => `started ${++starts} times`, { input })],
+  );
+  const result = await run(agent, "Go", { ...options, signal: controller.signal });
+  expect(result.status).toBe("cancelled");
+  expect([validations, starts]).toEqual([2, 0]);
+});
+
 describe("a tool that does not end", () => {
   it("times out after 60 s: the model is told, the signal is aborted, and the slot is free (F40)", async () => {
     const stuck = createHeldTool("stuck");

@@ -140,6 +140,7 @@ async function executeCall(context: ToolCallContext): Promise<Outcome | undefine
   try {
     if (io.hooks.onBeforeTool)
       await rejectOnAbort(Promise.resolve(io.hooks.onBeforeTool(toHookCall(effect, io))), signal);
+    signal.throwIfAborted(); // a run that was cancelled meanwhile starts no tool
     let returned = startExecution(tool, valid.value, context);
     if (isPromiseLike(returned)) returned = await rejectOnAbort(returned, signal);
     else signal.throwIfAborted();

@@ -59,7 +59,8 @@ export function createEngine(services: RunServices, context: EngineContext): Eng
     update();
   }
   return {
-    whenBackgroundChanges: () => (state.run?.nested.size ? openBackground().whenChanged() : undefined),
+    whenBackgroundChanges: () =>
+      background || state.run?.nested.size ? openBackground().whenChanged() : undefined,
     release: async () => background?.release(),
     all(effects) {
       // A cancelled run still records its end. A run that lost its lease or its store cannot, and would loop forever.
