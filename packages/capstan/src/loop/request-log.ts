@@ -12,8 +12,11 @@ export type PlacedRequest = NewRequest & Pick<ExactRequest, "runId" | "turn" | "
 export interface RequestLog {
   add(request: PlacedRequest): void;
   /** Returns the requests since the last call, to be stored with the facts from position `seq`; undefined for none. */
-  take(seq: number): Promise<readonly StoredRequest[]> | undefined;
+  take(seq: number): EncodedRequests | undefined;
 }
+
+/** A promise only if something has to be read: most requests have no media, and this runs for every turn. */
+export type EncodedRequests = readonly StoredRequest[] | Promise<readonly StoredRequest[]>;
 
 type RequestLogOptions = {
   readonly store: Pick<Store, "readRequests" | "getBlob" | "findRun" | "read">;
@@ -45,14 +48,19 @@ export function openRequestLog(options: RequestLogOptions): RequestLog | undefin
   if (!store.readRequests) return undefined;
   const findMedia = createMediaFinder(options);
   let pending: PlacedRequest[] = [];
+  let bases = isNew ? createBases() : undefined;
   let opening: Promise<Bases> | undefined;
   const open = () => {
-    opening ??= isNew ? Promise.resolve(createBases()) : loadBases(store, sessionId);
+    opening ??= loadBases(store, sessionId).then((loaded) => {
+      bases = loaded;
+      return loaded;
+    });
     return opening;
   };
   return {
     add(request) {
       pending.push(request);
+      if (bases) return;
       // While the model works on its answer. A failed read is repeated when the request is stored.
       open().catch(() => {
         opening = undefined;
@@ -62,7 +70,8 @@ export function openRequestLog(options: RequestLogOptions): RequestLog | undefin
       if (pending.length === 0) return undefined;
       const taken = pending;
       pending = [];
-      return open().then((bases) => encodeAll(taken, seq, { bases, findMedia }));
+      const encodeTaken = (known: Bases) => encodeAll(taken, seq, { bases: known, findMedia });
+      return bases ? encodeTaken(bases) : open().then(encodeTaken);
     },
   };
 }
@@ -104,40 +113,52 @@ function ignoreLoss(thrown: unknown): readonly ExactRequest[] {
 
 type Encoder = { readonly bases: Bases; readonly findMedia: MediaFinder };
 
-async function encodeAll(
+function encodeAll(requests: readonly PlacedRequest[], seq: number, encoder: Encoder): EncodedRequests {
+  if (requests.some(({ media = [] }) => media.length > 0)) return encodeWithMedia(requests, seq, encoder);
+  return requests.map((request) => {
+    const match = findBest(encoder.bases, request);
+    return { ...place(request, encoder.bases, match), seq };
+  });
+}
+
+async function encodeWithMedia(
   requests: readonly PlacedRequest[],
   seq: number,
-  encoder: Encoder,
+  { bases, findMedia }: Encoder,
 ): Promise<readonly StoredRequest[]> {
   const encoded: StoredRequest[] = [];
-  for (const request of requests) encoded.push({ ...(await encode(request, encoder)), seq });
+  for (const request of requests) {
+    const match = findBest(bases, request);
+    const pieces = await withReferences(match.pieces, request.media ?? [], findMedia);
+    encoded.push({ ...place(request, bases, { ...match, pieces }), seq });
+  }
   return encoded;
 }
 
-async function encode(
-  request: PlacedRequest,
-  { bases, findMedia }: Encoder,
-): Promise<Omit<StoredRequest, "seq">> {
-  const { media = [], body, ...rest } = request;
+/** Gives a request its number, and makes it a base of later ones. */
+function place(request: PlacedRequest, bases: Bases, { base, pieces }: Match): Omit<StoredRequest, "seq"> {
+  const { media: _, body, ...rest } = request;
   const lane = getLane(request);
-  const best = findBest(bases, lane, body);
-  const pieces = await withReferences(best?.pieces ?? [body], media, findMedia);
   const number = bases.number + 1;
-  const start = best?.base.start ?? bases.length;
-  const first = best?.base.first ?? number;
+  const start = base?.start ?? bases.length;
+  const first = base?.first ?? number;
   bases.number = number;
   bases.length += measurePieces(pieces);
   const span = bases.length - start;
-  const others = bases.list.filter((base) => base.lane !== lane);
+  const others = bases.list.filter((other) => other.lane !== lane);
   bases.list = [...others.slice(1 - maxBases), { number, first, lane, body, start }];
-  return { ...rest, number, first, span, ...(best && { base: best.base.number }), pieces };
+  return { ...rest, number, first, span, ...(base && { base: base.number }), pieces };
 }
 
-type Match = { readonly base: Base; readonly pieces: readonly TextPiece[]; readonly size: number };
+/** The pieces of a body, of which some are copies of its base. */
+type Match = { readonly base?: Base; readonly pieces: readonly TextPiece[] };
 
 /** Finds the base that saves most; none if a whole body is not much larger, or is due. */
-function findBest({ list, length }: Bases, lane: string, body: string): Match | undefined {
-  let best: Match | undefined;
+function findBest({ list, length }: Bases, request: PlacedRequest): Match {
+  const { body } = request;
+  const lane = getLane(request);
+  let best: Match = { pieces: [body] };
+  let bestSize = body.length;
   // The own lane first, because it usually fits.
   for (const base of list.toSorted(
     (left, right) => Number(right.lane === lane) - Number(left.lane === lane),
@@ -145,7 +166,7 @@ function findBest({ list, length }: Bases, lane: string, body: string): Match | 
     if (length - base.start > maxReadFactor * body.length + maxSlack) continue;
     const pieces = diffText(base.body, body);
     const size = measurePieces(pieces);
-    if (size < (best?.size ?? body.length)) best = { base, pieces, size };
+    if (size < bestSize) [best, bestSize] = [{ base, pieces }, size];
     if (size * 4 < body.length) break;
   }
   return best;
