@@ -73,11 +73,11 @@ if (import.meta.main) {
   );
   const agent = defineAgent({ name: "stoker", model, tools: [look] });
 
-  // The disk fails once while the result is stored: the queue repeats the segment, and the finished call is not repeated.
+  // The disk fails once after the result is stored: the queue repeats the segment, and the finished call is not repeated.
   const store = memory();
   const { append } = store;
   store.append = (facts, at) => {
-    if (!facts.some(({ type }) => type === "turn_end")) return append(facts, at);
+    if (!facts.some(({ type, turn }) => type === "turn_start" && turn === 2)) return append(facts, at);
     store.append = append;
     return Promise.reject(new Error("disk full"));
   };

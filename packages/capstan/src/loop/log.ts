@@ -1,12 +1,10 @@
 import type { Clock } from "../clock.ts";
-import type { DeltaBody, Event, Fact, FactBody, Origin, UnplacedFact } from "../event.ts";
+import type { DeltaBody, FactBody, Origin } from "../event.ts";
 import { createFactId } from "../ids.ts";
 import type { NewRequest } from "../requests/stored-request.ts";
-import { apply } from "../state/apply.ts";
 import { findRunByCall, findRunState } from "../state/nested-state.ts";
 import type { RunState, State } from "../state/state.ts";
-import type { Lease, Store } from "../store.ts";
-import type { Inbox } from "./inbox.ts";
+import { createFactWriter, type FactWriterOptions, readTime, type TimedFacts } from "./fact-writer.ts";
 import { openRequestLog, type PlacedRequest } from "./request-log.ts";
 
 /** Writes the facts of one run: each fact is stored, then folded into the state, then emitted. */
@@ -18,6 +16,12 @@ export interface Log {
    * stored.
    */
   append(bodies: readonly FactBody[], idSuffix: string, acknowledged?: readonly string[]): Promise<void>;
+  /**
+   * Appends the result of an effect. May resolve once the facts are folded, so that the next decision can be made: they
+   * are stored together with what it appends, or soon after. Until then nothing is emitted, and the next `append` waits
+   * for them, so that no effect starts before. If the store fails, the state is ahead of the log and of no more use.
+   */
+  appendResult(bodies: readonly FactBody[], idSuffix: string): Promise<void>;
   emit(delta: DeltaBody): void;
   /** Keeps a request to a model, to be stored with the next facts. Missing if the store keeps no requests. */
   addRequest?(request: NewRequest): void;
@@ -31,33 +35,17 @@ export interface SessionLog extends Log {
   nested(origin: NestedOrigin): Log;
 }
 
-type OpenLogOptions = {
-  readonly store: Store;
-  readonly lease: Lease;
-  readonly state: State;
-  readonly clock: Clock;
-  readonly runId: string;
+type OpenLogOptions = FactWriterOptions & {
   /** The agent of a run that has not started yet. */
   readonly agent: string;
-  emit(event: Event): void;
-  /** Called when the store fails: effects in flight can no longer be recorded. */
-  fail(error: unknown): void;
-  /** Messages that are not in the log yet. */
-  readonly inbox: Pick<Inbox, "isEmpty" | "close" | "reopen">;
 };
 
 export function openLog(options: OpenLogOptions): SessionLog {
-  const { store, lease, state, clock, runId, agent, emit, fail, inbox } = options;
-  const { sessionId } = state;
-  let queue: PushedFacts[] = [];
-  let lastTime = readTimeOfState(clock, state, runId);
-  let acknowledgedKeys: string[] = [];
-  let tail: Promise<void> = Promise.resolve();
-  let open: Promise<void> | undefined;
-  const requests = openRequestLog({ store, sessionId, runId, isNew: state.seq === 0 });
+  const { store, state, clock, runId, agent, emit } = options;
+  const requests = openRequestLog({ store, sessionId: state.sessionId, runId, isNew: state.seq === 0 });
+  const writer = createFactWriter(options, requests);
 
-  function push(origin: RunOrigin, bodies: readonly FactBody[], idSuffix: string): Promise<void> {
-    if (bodies.length === 0) return tail;
+  function place(origin: RunOrigin, bodies: readonly FactBody[], idSuffix: string): TimedFacts {
     const time = readTime(clock);
     const facts = bodies.map((body, index) => {
       const owner = findOwner(state, origin, body);
@@ -67,43 +55,12 @@ export function openLog(options: OpenLogOptions): SessionLog {
       const fact = Object.assign(withOrigin(body, owner, state), { id, at: time.at });
       return retries > 0 && body.type === "tool_call_result" ? { ...fact, retry: retries } : fact;
     });
-    queue.push({ facts, time });
-    if (!open) {
-      open = tail = tail.then(commit);
-      open.catch(fail);
-    }
-    return open;
-  }
-
-  async function commit(): Promise<void> {
-    // Do not commit the end of a run while messages are queued: decide again with them applied.
-    const pushed = inbox.isEmpty() ? queue : queue.filter(({ facts }) => !facts.some(isRunEnd));
-    const batch = addElapsedTime(pushed, lastTime);
-    const acknowledged = acknowledgedKeys;
-    queue = [];
-    acknowledgedKeys = [];
-    open = undefined;
-    if (batch.length === 0) return;
-    // Refuse messages while the end is being written: they would be neither stored nor rejected.
-    if (batch.some(isRunEnd)) inbox.close();
-    let stored: readonly Fact[];
-    try {
-      const taking = requests?.take(state.seq + 1);
-      const sent = taking && (await taking);
-      stored = await store.append(batch, { expected: state.seq, lease, acknowledged, requests: sent });
-    } catch (error) {
-      inbox.reopen();
-      throw error;
-    }
-    const fresh = selectFresh(stored, state.seq);
-    // Fold the whole batch before emitting: a listener must not add messages after the end.
-    for (const fact of fresh) apply(state, fact);
-    if (fresh.length > 0) lastTime = pushed.at(-1)?.time ?? lastTime;
-    for (const fact of fresh) emit(fact);
+    return { facts, time };
   }
 
   const createRunLog = (origin: RunOrigin): Log => ({
-    append: (bodies, idSuffix) => push(origin, bodies, idSuffix),
+    append: (bodies, idSuffix) => writer.write(place(origin, bodies, idSuffix)),
+    appendResult: (bodies, idSuffix) => writer.writeResult(place(origin, bodies, idSuffix)),
     emit: (delta) => emit(withOrigin(delta, origin, state)),
     ...(requests && {
       addRequest: (request) => requests.add(placeRequest(request, origin, { state, clock })),
@@ -113,56 +70,18 @@ export function openLog(options: OpenLogOptions): SessionLog {
   return {
     ...createRunLog(self),
     append(bodies, idSuffix, acknowledged = []) {
-      acknowledgedKeys.push(...acknowledged);
       // A message for a nested run also wakes this run: processes that look for work only see the root run.
       const hasNested = state.run !== undefined && state.run.nested.size > 0;
       const isForNested = hasNested && bodies.some((body) => findOwner(state, self, body) !== self);
-      return push(self, isForNested ? [{ type: "woken" }, ...bodies] : bodies, idSuffix);
+      const placed = place(self, isForNested ? [{ type: "woken" }, ...bodies] : bodies, idSuffix);
+      return writer.write(placed, acknowledged);
     },
     nested: createRunLog,
   };
 }
 
-/** Returns the facts that were stored now. The others were stored by an earlier attempt, or repeat a fact. */
-function selectFresh(stored: readonly Fact[], seq: number): readonly Fact[] {
-  if (stored.every((fact, index) => fact.seq === seq + 1 + index)) return stored;
-  const fresh: Fact[] = [];
-  for (const fact of stored) if (fact.seq > (fresh.at(-1)?.seq ?? seq)) fresh.push(fact);
-  return fresh;
-}
-
 function findRun(state: State, runId: string): RunState | undefined {
   return state.run?.id === runId ? state.run : findRunState(state, runId)?.run;
-}
-
-/** Both clocks, read at the same moment. */
-type Time = { readonly at: number; readonly monotonic: number };
-type PushedFacts = { readonly facts: readonly UnplacedFact[]; readonly time: Time };
-
-const readTime = (clock: Clock): Time => ({ at: clock.now(), monotonic: clock.monotonic() });
-
-/** A run that is resumed after a crash took no time in between. Waiting time is subtracted from that of the run. */
-function readTimeOfState(clock: Clock, { run, at }: State, runId: string): Time {
-  const isContinued = run?.id === runId && !run.waiting;
-  return isContinued ? { at, monotonic: clock.monotonic() } : readTime(clock);
-}
-
-/** A larger difference between the two clocks is stored. Smaller ones are rounding and corrections of the wall clock. */
-const maxDriftMs = 1000;
-
-/** Adds `elapsedMs` where the wall clock does not show how much time has passed. */
-function addElapsedTime(pushed: readonly PushedFacts[], lastTime: Time): readonly UnplacedFact[] {
-  let previous = lastTime;
-  const timed = pushed.map(({ facts, time }) => {
-    const elapsedMs = time.monotonic - previous.monotonic;
-    const driftMs = time.at - previous.at - elapsedMs;
-    previous = time;
-    if (Math.abs(driftMs) <= maxDriftMs) return facts;
-    const [first, ...others] = facts;
-    return first ? [{ ...first, elapsedMs }, ...others] : facts;
-  });
-  // Most facts are stored as soon as they are pushed.
-  return timed.length === 1 && timed[0] ? timed[0] : timed.flat();
 }
 
 /** Fields are written out instead of spread: this runs for every fact and every delta. */
@@ -199,8 +118,4 @@ function findOwner({ run }: State, self: RunOrigin, body: FactBody): RunOrigin {
   if (!owner?.parent?.state.run) return self;
   const { state, callId } = owner.parent;
   return { runId: owner.id, agent: owner.agent, parentRunId: state.run?.id ?? "", parentCallId: callId };
-}
-
-function isRunEnd(fact: UnplacedFact): boolean {
-  return fact.type === "done" && fact.parentRunId === undefined;
 }

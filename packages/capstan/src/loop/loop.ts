@@ -39,8 +39,8 @@ export type LoopContext = {
 
 /**
  * THE loop. Streaming or not, in memory or on a database, one agent or several: deliver messages, decide, perform,
- * repeat. Every fact is stored and folded into the state before the next decision. Returns when the run has ended or
- * only a message from outside can continue it.
+ * repeat. Every fact is folded into the state before the next decision, and stored before the next effect. Returns when
+ * the run has ended or only a message from outside can continue it.
  */
 export async function runLoop(context: LoopContext): Promise<void> {
   const { agents, state, engine, inbox, tools, retryPull } = context;
@@ -82,7 +82,7 @@ function getStartedTurn(effects: readonly Effect[]): number {
 /** Resolves the dynamic tools of a turn, once per turn. Returns whether it did. */
 async function refreshTools({ state, log, tools }: LoopContext, turn: number): Promise<boolean> {
   if (!tools || !state.run || turn <= tools.turn()) return false;
-  await log.append(tools.refresh(state.run.agent, turn), `tools.${turn}`);
+  await log.appendResult(tools.refresh(state.run.agent, turn), `tools.${turn}`);
   return true;
 }
 
@@ -95,13 +95,13 @@ async function suspend(context: LoopContext, until: number | undefined): Promise
   const { agents, state, engine, log, inbox, stream } = context;
   const { run, seq } = state;
   if (run) {
+    await log.append([], ""); // readers get what is in the state
     await Promise.race([stream.drained(), inbox.whenNotEmpty()]);
     await context.pull?.();
     if (!inbox.isEmpty()) return false;
     const changed = engine.whenBackgroundChanges?.();
     if (changed) await waitForBackground(context, changed, until);
-    // Background work may have ended since the decision, and then there is more to do.
-    if (changed || state.seq !== seq) return false;
+    if (changed || state.seq !== seq) return false; // background work may have ended since the decision
   }
   if (!run || run.waiting) {
     context.onSuspend();

@@ -41,13 +41,12 @@ const { signal } = new AbortController();
 /** Records appends and the order of events. Fails at the given append. */
 function journal(happened: unknown[], failAt?: number) {
   let appends = 0;
-  return {
-    async append(facts: readonly FactBody[], place: string) {
-      appends += 1;
-      if (appends === failAt) throw new Error("disk full");
-      happened.push(...facts.map((fact) => `${place} ${fact.type}`));
-    },
+  const append = async (facts: readonly FactBody[], place: string) => {
+    appends += 1;
+    if (appends === failAt) throw new Error("disk full");
+    happened.push(...facts.map((fact) => `${place} ${fact.type}`));
   };
+  return { append, appendResult: append };
 }
 
 describe("withJournal", () => {
@@ -80,11 +79,8 @@ describe("withJournal", () => {
     [note, []],
   ])("the intent of $type says all that a later fold needs", async (effect, intent) => {
     const stored: FactBody[] = [];
-    const step = withJournal(async () => [], {
-      async append(facts) {
-        stored.push(...facts);
-      },
-    });
+    const append = async (facts: readonly FactBody[]) => void stored.push(...facts);
+    const step = withJournal(async () => [], { append, appendResult: append });
     await step(effect, signal);
     expect(stored).toEqual(intent);
   });

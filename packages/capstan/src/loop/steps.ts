@@ -17,6 +17,7 @@ import type { DeltaBody, FactBody } from "../event.ts";
 import type { Usage } from "../model.ts";
 import type { Retry } from "../policy.ts";
 import { addUsage } from "../state/state.ts";
+import type { Log } from "./log.ts";
 
 /** Runs effects in this process, concurrently. */
 export function direct(step: Step, signal: AbortSignal): Engine {
@@ -49,8 +50,8 @@ export function withConcurrencyLimit(step: Step, limit: number): Step {
   return (effect, signal) => (effect.type === "tool" ? performLimited : step)(effect, signal);
 }
 
-/** Resolves when the facts are stored. */
-export type Journal = { append(facts: readonly FactBody[], idSuffix: string): Promise<void> };
+/** `append` resolves when the facts, and all before them, are stored; `appendResult` when the next decision can be made. */
+export type Journal = Pick<Log, "append" | "appendResult">;
 
 /**
  * Stores the intent, performs the effect, and stores the result as soon as this effect is done: a crash after three of
@@ -59,10 +60,9 @@ export type Journal = { append(facts: readonly FactBody[], idSuffix: string): Pr
 export function withJournal(step: Step, journal: Journal): Step {
   return async (effect, signal) => {
     if (signal.aborted && effect.type !== "note") return [];
-    const intent = toIntent(effect);
-    if (intent.length > 0) await journal.append(intent, effect.id);
+    if (!isLocal(effect)) await journal.append(toIntent(effect), effect.id);
     const facts = await step(effect, signal);
-    await journal.append(facts, effect.id);
+    await journal.appendResult(facts, effect.id);
     return facts;
   };
 }

@@ -134,11 +134,11 @@ function createStep(
   const observed = withModelObserver(attempt, services.onModelCall);
   const attempts = withModelRetry(withRetry(observed, { clock, emit }), { clock, canSuspend, emit });
   const { openBudget } = services;
+  const reportStored = (stored: Promise<void>) =>
+    sharesBudget(state) ? stored.then(openBudget().onStored) : stored;
   const journal: Journal = {
-    append(facts, idSuffix) {
-      const stored = log.append(facts, idSuffix);
-      return sharesBudget(state) ? stored.then(openBudget().onStored) : stored;
-    },
+    append: (facts, idSuffix) => reportStored(log.append(facts, idSuffix)),
+    appendResult: (facts, idSuffix) => reportStored(log.appendResult(facts, idSuffix)),
   };
   const journaled = withJournal(withTimeout(attempts, clock, "deadlineMs"), journal);
   const affordable = withSharedBudget(journaled, openBudget, {

@@ -39,10 +39,10 @@ beforeEach(() => {
   facts = [];
   hasLeft = false;
   shutdown = new AbortController();
+  const append: Log["append"] = async (bodies) => bodies.forEach(store);
   log = {
-    async append(bodies) {
-      bodies.forEach(store);
-    },
+    append,
+    appendResult: append,
     emit: () => undefined,
   };
   store({ type: "run_start", input: [], policy: defaultPolicy, timeZone: "UTC" });

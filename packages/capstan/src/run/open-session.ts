@@ -18,6 +18,8 @@ export type OpenSession = {
   snapshot: { readonly seq: number; readonly length: number };
   /** False if the state differs from the stored facts, because secrets in them were masked. */
   isExact: boolean;
+  /** The last fact that is known to be stored, once the store has failed: later ones in the state may be missing there. */
+  storedSeq?: number;
 };
 
 type OpenSessionOptions = {
@@ -79,6 +81,9 @@ export async function foldNewFacts(
   onFact?: (fact: Fact) => void,
 ): Promise<boolean> {
   const { state } = session;
+  const { storedSeq = state.seq } = session;
+  if (state.seq > storedSeq) Object.assign(state, createState(state.sessionId));
+  delete session.storedSeq;
   for await (const page of readFacts(store, state.sessionId, state.seq)) {
     for (const stored of page) {
       const isNextRun = stored.type === "run_start" && stored.parentRunId === undefined;
@@ -87,7 +92,7 @@ export async function foldNewFacts(
       const fact = masking ? masking.fact(stored) : stored;
       if (fact !== stored) session.isExact = false;
       apply(state, fact);
-      onFact?.(fact);
+      if (fact.seq > storedSeq) onFact?.(fact);
     }
   }
   return false;

@@ -130,7 +130,7 @@ async function runWithLease(options: OpenRunOptions, context: SegmentContext): P
       completeFact: (fact) => completeFact(options, context, fact),
       pull: sync?.pull,
       retryPull: sync?.retryPull,
-    });
+    }).finally(() => log.append([], "")); // while the lease is held
     await saveSnapshot(session, { store, lease: lease.lease, every: shared?.snapshotEvery });
   } finally {
     await engine?.release?.();
@@ -216,7 +216,10 @@ function openLogs(options: OpenRunOptions, context: SegmentContext, { lease }: H
         reportHookError(thrown);
       }
     },
-    fail: (error) => controller.abort(error),
+    fail(error, storedSeq) {
+      session.storedSeq = storedSeq;
+      controller.abort(error);
+    },
     inbox,
   });
   const log: Log = masking ? withMaskedLog(sessionLog, masking) : sessionLog;

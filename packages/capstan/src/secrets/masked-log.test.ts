@@ -7,11 +7,11 @@ const secret = "tok-en-12345";
 
 function recorded() {
   const told: (DeltaBody | FactBody)[] = [];
+  const append = async (bodies: readonly FactBody[]) => void told.push(...bodies);
   const log = withMaskedLog(
     {
-      async append(bodies) {
-        told.push(...bodies);
-      },
+      append,
+      appendResult: append,
       emit: (delta) => void told.push(delta),
     },
     createMask([secret]) as SecretMask,

@@ -7,6 +7,7 @@ import { isTruncatedMessage } from "./mask-fact.ts";
 /** The log of a run and its event stream. */
 type RunLog = {
   append(bodies: readonly FactBody[], idSuffix: string, acknowledged?: readonly string[]): Promise<void>;
+  appendResult(bodies: readonly FactBody[], idSuffix: string): Promise<void>;
   emit(delta: DeltaBody): void;
   addRequest?(request: NewRequest): void;
 };
@@ -18,15 +19,24 @@ type RunLog = {
 export function withMaskedLog(log: RunLog, mask: SecretMask): RunLog {
   const deltaMask = createDeltaMask<TextDelta>(mask.newStream);
   const { addRequest } = log;
+
+  function emitHeldText(bodies: readonly FactBody[]): void {
+    // A warning can arrive within a message; all other facts follow its end.
+    const held = bodies.every(({ type }) => type === "warning") ? [] : deltaMask.end();
+    const isTruncated = bodies.some(isTruncatedMessage);
+    for (const heldDelta of held)
+      log.emit(isTruncated ? { ...heldDelta, delta: mask.cutText(heldDelta.delta) } : heldDelta);
+  }
+
   return {
     ...(addRequest && { addRequest: (request) => addRequest(maskRequest(request, mask)) }),
     append(bodies, idSuffix, acknowledged) {
-      // A warning can arrive within a message; all other facts follow its end.
-      const held = bodies.every(({ type }) => type === "warning") ? [] : deltaMask.end();
-      const isTruncated = bodies.some(isTruncatedMessage);
-      for (const heldDelta of held)
-        log.emit(isTruncated ? { ...heldDelta, delta: mask.cutText(heldDelta.delta) } : heldDelta);
+      emitHeldText(bodies);
       return log.append(bodies.map(mask.fact), idSuffix, acknowledged);
+    },
+    appendResult(bodies, idSuffix) {
+      emitHeldText(bodies);
+      return log.appendResult(bodies.map(mask.fact), idSuffix);
     },
     emit(delta) {
       if (isTextDelta(delta)) {
