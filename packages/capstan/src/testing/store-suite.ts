@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe } from "vitest";
 import type { Store } from "../store.ts";
 import { appendsSuite } from "./store-suite/appends-suite.ts";
 import { blobsSuite } from "./store-suite/blobs-suite.ts";
+import { groupCommitSuite } from "./store-suite/group-commit-suite.ts";
 import { leasesSuite } from "./store-suite/leases-suite.ts";
 import { memoriesSuite } from "./store-suite/memories-suite.ts";
 import { recordsSuite } from "./store-suite/records-suite.ts";
@@ -45,6 +46,7 @@ export function storeSuite(
 
     const getStore = () => store;
     appendsSuite(getStore);
+    groupCommitSuite(getStore);
     sessionsSuite(getStore);
     writingSuite(getStore);
     scopesSuite(getStore);

@@ -30,6 +30,9 @@ export function buildAppendFunction(schema: string): string {
       first_at double precision;
       last_at double precision;
       given record;
+      -- A run is updated once, with its last fact.
+      open_run text;
+      open_state text;
       is_summarized boolean := asked->>'summarized' IS NOT NULL;
     BEGIN
       SELECT token INTO lease_token FROM ${schema}.leases WHERE session_id = session FOR UPDATE;
@@ -52,6 +55,11 @@ export function buildAppendFunction(schema: string): string {
           RETURN QUERY SELECT 'position_conflict', length, NULL::integer, NULL::text;
           RETURN;
         END IF;
+        IF open_run <> given.run THEN
+          UPDATE ${schema}.runs SET state = open_state, updated_at = last_at WHERE id = open_run;
+        END IF;
+        open_run := given.run;
+        open_state := given.state;
         next_seq := next_seq + 1;
         first_at := coalesce(first_at, given.at);
         last_at := given.at;
@@ -59,17 +67,26 @@ export function buildAppendFunction(schema: string): string {
         INSERT INTO ${schema}.facts (session_id, seq, identity, version, body, words)
           VALUES (session, next_seq, sha256(convert_to(given.identity, 'UTF8')), facts_version,
             given.body, given.words);
-        UPDATE ${schema}.runs SET state = given.state, updated_at = given.at WHERE id = given.run;
-        IF NOT FOUND AND given.starts THEN
+        IF given.starts THEN
           INSERT INTO ${schema}.runs (id, session_id, agent, state, started_at, updated_at)
-            VALUES (given.run, session, given.agent, given.state, given.at, given.at);
+            VALUES (given.run, session, given.agent, given.state, given.at, given.at) ON CONFLICT DO NOTHING;
         END IF;
         IF given.summary IS NOT NULL THEN
           PERFORM ${schema}.summarize_fact(session, next_seq, given.run, given.at, given.summary);
         END IF;
         RETURN QUERY SELECT NULL::text, given.place, next_seq, NULL::text;
       END LOOP;
+      IF asked->'requests' IS NOT NULL THEN
+        INSERT INTO ${schema}.sessions (id) VALUES (session) ON CONFLICT DO NOTHING;
+        WITH added AS (
+          INSERT INTO ${schema}.requests (session_id, number, run_id, turn, body)
+            SELECT session, number, run, turn, body
+            FROM json_to_recordset(asked->'requests') AS request(number integer, run text, turn integer, body text)
+            ON CONFLICT (session_id, number) DO NOTHING RETURNING octet_length(body) AS size)
+        SELECT added_bytes + coalesce(sum(size), 0) INTO added_bytes FROM added;
+      END IF;
       IF next_seq > length THEN
+        UPDATE ${schema}.runs SET state = open_state, updated_at = last_at WHERE id = open_run;
         INSERT INTO ${schema}.sessions AS session_row (id, facts, bytes, created_at, updated_at)
           VALUES (session, next_seq, added_bytes, first_at, last_at)
           ON CONFLICT (id) DO UPDATE SET facts = next_seq, bytes = session_row.bytes + added_bytes, updated_at = last_at,
@@ -77,14 +94,8 @@ export function buildAppendFunction(schema: string): string {
         IF NOT is_summarized THEN
           INSERT INTO ${schema}.unsummarized VALUES (session) ON CONFLICT DO NOTHING;
         END IF;
-      END IF;
-      IF asked->'requests' IS NOT NULL THEN
-        WITH added AS (
-          INSERT INTO ${schema}.requests (session_id, number, run_id, turn, body)
-            SELECT session, number, run, turn, body
-            FROM json_to_recordset(asked->'requests') AS request(number integer, run text, turn integer, body text)
-            ON CONFLICT (session_id, number) DO NOTHING RETURNING octet_length(body) AS size)
-        UPDATE ${schema}.sessions SET bytes = bytes + (SELECT coalesce(sum(size), 0) FROM added) WHERE id = session;
+      ELSIF added_bytes > 0 THEN
+        UPDATE ${schema}.sessions SET bytes = bytes + added_bytes WHERE id = session;
       END IF;
       IF json_array_length(asked->'heard') > 0 THEN
         INSERT INTO ${schema}.told (run_id, key, heard, body)

@@ -49,6 +49,8 @@ function prepareDatabase(connection: Connection, busyTimeoutMs: number): void {
   assertIntact(connection);
   connection.exec("PRAGMA trusted_schema = OFF; PRAGMA secure_delete = ON; PRAGMA synchronous = FULL");
   connection.exec("PRAGMA auto_vacuum = INCREMENTAL");
+  // Otherwise every page that a write changes is first copied to a temporary file, in case the write is rolled back alone.
+  connection.exec("PRAGMA temp_store = MEMORY");
   // SQLite does not wait for the lock that changing the journal mode needs.
   retryWhileBusy(busyTimeoutMs, () => connection.exec("PRAGMA journal_mode = WAL"));
   retryWhileBusy(busyTimeoutMs, () => migrate(connection));

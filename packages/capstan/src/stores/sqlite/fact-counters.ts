@@ -4,11 +4,11 @@ import type { Connection } from "./connection.ts";
 
 export type FactCounter = "indexed" | "summarized";
 
-/** Raises the counters that have reached the fact before this one, and returns their names. */
-export function raiseCounters(connection: Connection, number: number): ReadonlySet<FactCounter> {
+/** Raises the counters that have reached the fact before the first of these, and returns their names. */
+export function raiseCounters(connection: Connection, first: number, last: number): ReadonlySet<FactCounter> {
   const sql =
-    "UPDATE counters SET value = ?1 WHERE name IN ('indexed', 'summarized') AND value = ?1 - 1 RETURNING name";
-  return new Set(connection.all<{ name: FactCounter }>(sql, number).map(({ name }) => name));
+    "UPDATE counters SET value = ?2 WHERE name IN ('indexed', 'summarized') AND value = ?1 - 1 RETURNING name";
+  return new Set(connection.all<{ name: FactCounter }>(sql, first, last).map(({ name }) => name));
 }
 
 /** Whether facts are missing in what the counter counts. */

@@ -30,14 +30,16 @@ export function createFactLog(
   }
 
   function appendFacts(session: number, facts: readonly UnplacedFact[], position: number): Fact[] {
-    let seq = position;
-    return facts.map((fact) => {
+    const added: InsertedFact[] = [];
+    const appended = facts.map((fact) => {
       const before = findFact(session, encodeText(identifyFact(fact)));
       if (before) return before;
-      seq += 1;
-      insertFact(connection, { session, seq, state: getRunState(fact) }, fact);
+      const seq = position + added.length + 1;
+      added.push(insertFact(connection, { session, seq }, fact));
       return { ...fact, seq };
     });
+    deriveRows(connection, added);
+    return appended;
   }
 
   return {
@@ -79,20 +81,39 @@ export function createFactLog(
   };
 }
 
-type FactPlace = { readonly session: number; readonly seq: number; readonly state: RunInfo["state"] };
+type FactPlace = { readonly session: number; readonly seq: number };
 
-/** Inserts a fact at a position, updates its run, and adds the fact to the search index. */
-export function insertFact(connection: Connection, place: FactPlace, fact: UnplacedFact): void {
+/** A fact with its number in the table. */
+export type InsertedFact = FactPlace & { readonly number: number; readonly fact: UnplacedFact };
+
+/** Inserts a fact at a position. `deriveRows` must follow in the same transaction. */
+export function insertFact(connection: Connection, place: FactPlace, fact: UnplacedFact): InsertedFact {
   const { session, seq } = place;
   const sql =
     "INSERT INTO facts (session, seq, identity, version, fact) VALUES (?, ?, ?, ?, ?) RETURNING number";
   const identity = encodeText(identifyFact(fact));
-  const row = connection.get<SessionRow>(sql, session, seq, identity, factVersion, JSON.stringify(fact));
-  updateRun(connection, place, fact);
-  if (!row) return;
-  const raised = raiseCounters(connection, row.number);
-  if (raised.has("indexed")) indexFact(connection, row.number, fact);
-  if (raised.has("summarized")) summarizeFact(connection, place, fact);
+  const row = connection.get<{ number: number }>(
+    sql,
+    ...[session, seq, identity, factVersion, JSON.stringify(fact)],
+  );
+  return { ...place, number: row?.number ?? 0, fact };
+}
+
+/** Updates what is derived from facts that were inserted one after the other: their runs, the search index, the summaries. */
+export function deriveRows(
+  connection: Connection,
+  added: readonly InsertedFact[],
+  state?: RunInfo["state"],
+): void {
+  const [first, last] = [added[0], added.at(-1)];
+  if (!first || !last) return;
+  for (const facts of Map.groupBy(added, ({ fact }) => fact.runId).values())
+    updateRun(connection, facts, state);
+  const raised = raiseCounters(connection, first.number, last.number);
+  for (const { fact, ...place } of added) {
+    if (raised.has("indexed")) indexFact(connection, place.number, fact);
+    if (raised.has("summarized")) summarizeFact(connection, place, fact);
+  }
 }
 
 export function findSessionRow(connection: Connection, sessionId: string): SessionRow | undefined {
@@ -112,14 +133,24 @@ function updateSession(connection: Connection, session: number, appended: readon
   connection.run(sql, last.seq, last.at, appended[0]?.at ?? 0, session);
 }
 
-function updateRun(connection: Connection, { session, state }: FactPlace, fact: UnplacedFact): void {
-  const id = encodeText(fact.runId);
-  const isKnown =
-    connection.run("UPDATE runs SET state = ?, updated_at = ? WHERE id = ?", state, fact.at, id) > 0;
-  if (isKnown || !isListedRunStart(fact)) return;
-  const sql = `INSERT INTO runs (id, session, agent, state, started_at, updated_at)
-    VALUES (?1, ?2, ?3, ?4, ?5, ?5)`;
-  connection.run(sql, id, session, encodeText(fact.agent), state, fact.at);
+/** Updates a run with its newest fact; inserts the run if it starts with these facts. */
+function updateRun(
+  connection: Connection,
+  added: readonly InsertedFact[],
+  givenState: RunInfo["state"] | undefined,
+): void {
+  const last = added.at(-1);
+  if (!last) return;
+  const id = encodeText(last.fact.runId);
+  const state = givenState ?? getRunState(last.fact);
+  const update = "UPDATE runs SET state = ?, updated_at = ? WHERE id = ?";
+  if (connection.run(update, state, last.fact.at, id) > 0) return;
+  const start = added.find(({ fact }) => isListedRunStart(fact));
+  if (!start) return;
+  const sql =
+    "INSERT INTO runs (id, session, agent, state, started_at, updated_at) VALUES (?, ?, ?, ?, ?, ?)";
+  const { session, fact } = start;
+  connection.run(sql, id, session, encodeText(fact.agent), state, fact.at, last.fact.at);
 }
 
 /** Keeps an acknowledged message without its content, so that its key counts once. */

@@ -3,7 +3,7 @@ import type { Lease, Store } from "../../store.ts";
 import { getRunState } from "../store-rules.ts";
 import type { Connection } from "./connection.ts";
 import type { SessionDeletion } from "./delete-session.ts";
-import { insertFact } from "./fact-log.ts";
+import { deriveRows, insertFact } from "./fact-log.ts";
 import { createHiddenId, createHiddenSession, keepHidden, showSession } from "./hidden-sessions.ts";
 import { insertRequests } from "./requests.ts";
 import { encodeText } from "./stored-text.ts";
@@ -32,9 +32,10 @@ export function createWriteSession(
 
     function insertPart(part: readonly UnplacedFact[]): void {
       keepHidden(connection, session, computeUntil());
-      // A run that is not complete yet must not be resumed.
-      for (const [index, fact] of part.entries())
-        insertFact(connection, { session, seq: facts + index + 1, state: "ended" }, fact);
+      const added = part.map((fact, index) =>
+        insertFact(connection, { session, seq: facts + index + 1 }, fact),
+      );
+      deriveRows(connection, added, "ended"); // a run that is not complete yet must not be resumed
     }
 
     function finish(): void {
