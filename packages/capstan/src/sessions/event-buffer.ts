@@ -98,16 +98,18 @@ export function createNotifier(): Notifier {
   let wake: (() => void) | undefined;
   return {
     notify() {
-      isNotified = true;
+      isNotified = wake === undefined;
       wake?.();
+      wake = undefined;
     },
-    async wait() {
+    // Not async: a second promise for every event of every reader.
+    wait() {
       if (!isNotified)
-        await new Promise<void>((resolve) => {
+        return new Promise<void>((resolve) => {
           wake = resolve;
         });
-      wake = undefined;
       isNotified = false;
+      return Promise.resolve();
     },
   };
 }

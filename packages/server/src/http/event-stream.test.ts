@@ -151,6 +151,20 @@ describe("a stream of events", () => {
     expect(asked).toBe(1);
   });
 
+  it("shares the bytes of an event with the other readers", async () => {
+    const chunks = await Promise.all(
+      [createSource(), createSource()].map(async ({ events, put }) => {
+        const { reader } = openStream(events);
+        put(createDelta("Hello"));
+        const { value } = await reader.read();
+        await reader.cancel();
+        return value;
+      }),
+    );
+    expect(Buffer.from(chunks[0] ?? []).toString()).toContain("Hello");
+    expect(chunks[1]).toBe(chunks[0]);
+  });
+
   it("ends with a code and no message when the store fails", async () => {
     const events = { next: () => Promise.reject(new Error("disk /dev/sda1 on fire")) };
     const { read, closed } = openStream(events as never);

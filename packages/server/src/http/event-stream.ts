@@ -55,7 +55,7 @@ export function streamEvents({
     onClose?.();
   }
   const write = (text: string) => {
-    if (text) controller.enqueue(encoder.encode(logFrames(text, sseLog)));
+    if (text) controller.enqueue(encodeFrames(logFrames(text, sseLog)));
   };
   const heartbeat: Heartbeat = {
     tick(now) {
@@ -106,10 +106,12 @@ export function streamEvents({
   return new Response(body, { headers: streamHeaders });
 }
 
-async function readBatch(events: Events): Promise<IteratorResult<readonly Event[], void>> {
+/** Not async: a second promise for every event of every reader. */
+function readBatch(events: Events): Promise<IteratorResult<readonly Event[], void>> {
   if (events.nextBatch) return events.nextBatch();
-  const { done, value } = await events.next();
-  return done ? { done, value: undefined } : { done: false, value: [value] };
+  return events
+    .next()
+    .then(({ done, value }) => (done ? { done, value: undefined } : { done: false, value: [value] }));
 }
 
 /** Tells a reader to reconnect elsewhere. */
@@ -151,9 +153,18 @@ export function formatEventFrame(event: Event): string {
   return formatFrame;
 }
 
+/** The readers of a run get the same frames one after the other, and share their bytes. */
+let lastFrames = { text: "", bytes: new Uint8Array() };
+
+function encodeFrames(text: string): Uint8Array {
+  if (text !== lastFrames.text) lastFrames = { text, bytes: encoder.encode(text) };
+  return lastFrames.bytes;
+}
+
 /** Drops cached frames: facts of a memory store live forever, and their frames would, too. */
 export function clearFrameCache(): void {
   frameCache = new WeakMap();
+  lastFrames = { text: "", bytes: new Uint8Array() };
 }
 
 /** Callbacks of an open stream. */
