@@ -12,9 +12,11 @@ import pg from "pg";
 type Store = ReturnType<typeof memory>;
 type Model = Exclude<Parameters<typeof defineAgent>[0]["model"], string | readonly unknown[]>;
 
-/** `plain`: `run` in memory, without an engine. `disk`: only a write and a sync per append. */
-const durableStores = ["disk", "plain", "memory", "sqlite", "postgres"] as const;
-export type DurableStore = (typeof durableStores)[number];
+/**
+ * `plain`: `run` in memory, without an engine. `disk`: only a write and a sync per step, of all runs at once. `insert`: only
+ * an INSERT per step. `factsOnly`: SQLite without the requests to the model.
+ */
+export type DurableStore = "disk" | "insert" | "plain" | "memory" | "sqlite" | "factsOnly" | "postgres";
 
 export type DurableOrder = {
   readonly store: DurableStore;
@@ -95,6 +97,10 @@ export function checkResult({ status, text, toolCalls }: Result, toolTurns: numb
 
 function openStore({ store, folder, postgres: server }: DurableOrder): Store {
   if (store === "sqlite") return sqlite(join(folder, "bench.db"));
+  if (store === "factsOnly") {
+    const { readRequests: _, ...opened } = sqlite(join(folder, "facts-only.db"));
+    return opened;
+  }
   if (store !== "postgres") return memory();
   if (!server) throw new Error("PostgreSQL URL is missing.");
   const pool = new pg.Pool({ connectionString: server.url });
@@ -106,7 +112,8 @@ export async function measureDurableCell(order: DurableOrder): Promise<DurableCe
   const none = { order, turnMs: [], turnCpu: [], stepsPerSecond: [] };
   if (order.work === "wait") return { ...none, ...(await measureWaitingRuns(order)) };
   if (order.work === "open") return { ...none, ...(await measureFreshProcess(order)) };
-  return order.store === "disk" ? measureDisk(order) : measureRuns(order);
+  if (order.store === "disk") return measureDisk(order);
+  return order.store === "insert" ? measureInserts(order) : measureRuns(order);
 }
 
 async function measureRuns(order: DurableOrder): Promise<DurableCell> {
@@ -132,19 +139,45 @@ async function measureRuns(order: DurableOrder): Promise<DurableCell> {
   return cell;
 }
 
-// The minimum of bytes and syncs for a turn: two intents, two results, an end.
-const appendsPerTurn = 5;
-const appendedBytes = Buffer.alloc(600, "x");
+/** The bytes of the facts of a step: a result, and the intent of the next effect. */
+const stepBytes = Buffer.alloc(1_500, "x");
 
+const countSteps = ({ toolTurns }: DurableOrder): number => 2 * toolTurns + 1;
+
+/** Writes and syncs the steps of one run, or each step of all runs together: the least that a disk can do. */
 async function measureDisk(order: DurableOrder): Promise<DurableCell> {
   const file = openSync(join(order.folder, "floor"), "a");
+  const bytes = Buffer.concat(Array.from({ length: order.runs }, () => stepBytes));
   const cell = await measureSamples(order, async () => {
-    for (let n = 0; n < (order.toolTurns + 1) * appendsPerTurn; n++) {
-      writeSync(file, appendedBytes);
+    for (let step = 0; step < countSteps(order); step++) {
+      writeSync(file, bytes);
       fsyncSync(file);
     }
   });
   closeSync(file);
+  return cell;
+}
+
+/** Inserts a row per step, each in its own transaction; runs at once share the connections of a pool. */
+async function measureInserts(order: DurableOrder): Promise<DurableCell> {
+  const { url, schema } = order.postgres ?? {};
+  const pool = new pg.Pool({ connectionString: url });
+  const table = `"${schema}_floor".steps`;
+  await pool.query(`CREATE SCHEMA IF NOT EXISTS "${schema}_floor"`);
+  await pool.query(
+    `CREATE TABLE IF NOT EXISTS ${table} (run text, seq integer, body text, PRIMARY KEY (run, seq))`,
+  );
+  const body = stepBytes.toString();
+  const insertRun = async () => {
+    const run = crypto.randomUUID();
+    for (let step = 0; step < countSteps(order); step++)
+      await pool.query(`INSERT INTO ${table} VALUES ($1, $2, $3)`, [run, step, body]);
+  };
+  const cell = await measureSamples(order, async () => {
+    await Promise.all(Array.from({ length: order.runs }, insertRun));
+  });
+  await pool.query(`DROP SCHEMA "${schema}_floor" CASCADE`);
+  await pool.end();
   return cell;
 }
 

@@ -4,8 +4,8 @@ import { formatDurableReport, measureDurable } from "./durable.ts";
 it("the durable benchmark measures all cells, and every run is correct", async () => {
   const cells = await measureDurable({ rounds: 1, quick: true, log: () => undefined });
   expect(cells.map(({ order }) => `${order.work} ${order.store} ${order.runs}`)).toEqual([
-    ...["disk", "plain", "memory", "sqlite"].map((store) => `runs ${store} 1`),
-    ...["plain", "memory", "sqlite"].map((store) => `runs ${store} 50`),
+    ...["disk", "plain", "memory", "sqlite", "factsOnly"].map((store) => `runs ${store} 1`),
+    ...["disk", "plain", "memory", "sqlite", "factsOnly"].map((store) => `runs ${store} 50`),
     "wait sqlite 200",
     "open sqlite 200",
   ]);

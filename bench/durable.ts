@@ -9,7 +9,7 @@ import type { DurableCell, DurableOrder, DurableStore } from "./durable-cell.ts"
 import { formatEnvironment, formatRounds, formatTable, updateReadme } from "./markdown.ts";
 import { computeMedian } from "./statistics.ts";
 
-const help = `Measures durable runs, compared with runs in memory and with plain disk writes.
+const help = `Measures durable runs, compared with runs in memory, with plain disk writes and with bare INSERTs.
 
   npm run bench:durable                        about five minutes; updates the tables in bench/README.md
   npm run bench:durable -- --quick             rough figures in half a minute
@@ -51,8 +51,8 @@ async function runCell(order: DurableOrder): Promise<DurableCell> {
 /** Every round measures all cells, so that other load on the machine affects all equally. */
 export async function measureDurable(plan: Plan): Promise<readonly DurableCell[]> {
   const { one, many, waiting } = plan.quick ? quickWorks : fullWorks;
-  const stores: DurableStore[] = ["disk", "plain", "memory", "sqlite"];
-  if (plan.postgres) stores.push("postgres");
+  const stores: DurableStore[] = ["disk", "plain", "memory", "sqlite", "factsOnly"];
+  if (plan.postgres) stores.push("insert", "postgres");
   const cells: DurableCell[] = [];
   async function addCell(
     store: DurableStore,
@@ -65,11 +65,10 @@ export async function measureDurable(plan: Plan): Promise<readonly DurableCell[]
   for (let round = 0; round < plan.rounds; round++) {
     await withFolder(plan.postgres, async (folder) => {
       for (const store of rotate(stores, round)) await addCell(store, { work: "runs", ...one, folder });
-      for (const store of rotate(stores.slice(1), round))
-        await addCell(store, { work: "runs", ...many, folder });
+      for (const store of rotate(stores, round)) await addCell(store, { work: "runs", ...many, folder });
     });
   }
-  for (const store of stores.slice(3))
+  for (const store of stores.filter((name) => name === "sqlite" || name === "postgres"))
     await withFolder(plan.postgres, async (folder) => {
       const shape = { runs: waiting, toolTurns: 1, samples: 1, leastMs: 1, folder };
       await addCell(store, { work: "wait", ...shape });
@@ -104,9 +103,11 @@ async function withFolder(
 
 const titles: { readonly [Store in DurableStore]: string } = {
   disk: "write and sync alone",
+  insert: "INSERT alone",
   plain: "`run`, in memory",
   memory: "`local` on `memory()`",
   sqlite: "`local` on `sqlite(file)`",
+  factsOnly: "the same, without the requests",
   postgres: "`local` on `postgres(pool)`",
 };
 
@@ -139,11 +140,12 @@ function formatRunsTable(title: string, cells: readonly DurableCell[]): string {
   };
   const rows = stores.map((store) => [
     titles[store],
-    store === "disk" ? "" : computeMedian(getMedians(store, "stepsPerSecond")).toFixed(0),
+    computeMedian(getMedians(store, "stepsPerSecond")).toFixed(0),
     computeMedian(getMedians(store, "turnMs")).toFixed(3),
+    computeMedian(getMedians(store, "turnCpu")).toFixed(0),
     formatRatio(store, "plain", "turnMs"),
-    formatRatio(store, "plain", "turnCpu"),
-    stores.includes("disk") ? formatRatio(store, "disk", "turnMs") : "",
+    formatRatio(store, "disk", "turnMs"),
+    stores.includes("insert") ? formatRatio(store, "insert", "turnMs") : "",
   ]);
   const [first] = cells;
   const shape = `${first?.order.runs} × ${first?.order.toolTurns} tool turns`;
@@ -151,9 +153,10 @@ function formatRunsTable(title: string, cells: readonly DurableCell[]): string {
     "",
     "steps per second",
     "ms per turn",
+    "µs of CPU per turn",
     "times `run`",
-    "CPU, times `run`",
     "times write and sync",
+    "times INSERT",
   ];
   return `### ${title}: ${shape}\n\n${formatTable(head, rows)}`;
 }
