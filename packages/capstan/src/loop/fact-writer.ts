@@ -134,7 +134,7 @@ async function storeBatch(
   requests: RequestLog | undefined,
 ): Promise<readonly Fact[]> {
   const taking = requests?.take(expected + 1);
-  const sent = taking && (await taking);
+  const sent = taking instanceof Promise ? await taking : taking;
   const stored = await store.append(facts, { expected, lease, acknowledged, requests: sent });
   if (stored.slice(0, folded).some(({ seq }, index) => seq !== expected + index + 1))
     throw createConflict(lease.sessionId);
