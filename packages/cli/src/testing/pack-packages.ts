@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { cpSync, existsSync, lstatSync, mkdirSync, readFileSync, symlinkSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, readFileSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import type { Packed } from "./loopback-registry.ts";
@@ -26,7 +26,7 @@ export type PackOptions = {
   readonly addBuilt?: (packages: string) => Promise<void>;
 };
 
-/** Packs copies, as they were built for all tests, into `tarballs` of the place. */
+/** Builds and packs copies into `tarballs` of the place, so that other tests may build in the workspace meanwhile. */
 export async function packPackages({ place, names, env, addBuilt }: PackOptions): Promise<PackedPackage[]> {
   const workspace = join(place, "workspace");
   const tarballs = join(place, "tarballs");
@@ -34,6 +34,10 @@ export async function packPackages({ place, names, env, addBuilt }: PackOptions)
   mkdirSync(tarballs);
   symlinkSync(join(root, "node_modules"), join(workspace, "node_modules"));
   const folders = names.map((name) => copyPackage(name, workspace));
+  const program = `
+    const { bundlePackage } = await import(${JSON.stringify(join(root, "scripts/build.ts"))});
+    for (const folder of ${JSON.stringify(folders)}) await bundlePackage(folder);`;
+  await execute(process.execPath, ["--input-type=module", "-e", program], { cwd: root });
   await addBuilt?.(join(workspace, "packages"));
   const words = ["pack", "--json", "--ignore-scripts", "--pack-destination", tarballs, ...folders];
   const { stdout } = await execute("npm", words, { cwd: place, env });
@@ -49,10 +53,6 @@ type Listed = Pick<PackedPackage, "name" | "size" | "files"> & { readonly filena
 
 function copyPackage(name: string, workspace: string): string {
   const folder = join(workspace, "packages", name);
-  // Without the pages of the studio, which are a link.
-  const filter = (path: string) => !lstatSync(path).isSymbolicLink();
-  const built = join(process.env.CAPSTAN_BUILT ?? "", "packages", name, "dist");
-  cpSync(built, join(folder, "dist"), { recursive: true, filter });
   for (const part of ["package.json", "README.md", "LICENSE", "src", "bin", "templates"]) {
     const from = join(root, "packages", name, part);
     if (existsSync(from)) cpSync(from, join(folder, part), { recursive: true });
