@@ -82,7 +82,7 @@ function toPackage(folder: string): Package {
   return {
     manifest,
     async tarball() {
-      const words = ["-czf", "-", "-C", dirname(folder), "--exclude=*/node_modules"];
+      const words = ["-cf", "-", "-C", dirname(folder), "--exclude=*/node_modules"];
       const rename = `--transform=s,^${basename(folder)},package,`;
       const { stdout } = await promisify(execFile)("tar", [...words, rename, basename(folder)], {
         encoding: "buffer",
