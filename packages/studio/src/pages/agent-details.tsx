@@ -31,9 +31,7 @@ export function AgentDetails({ agent }: { readonly agent: AgentInfo }): ReactNod
               <li key={name}>
                 <span className="font-mono text-small text-ink">{escapeInvisible(name)}</span>
                 {provenance === "external" && <span className="ml-2 text-xs text-warn">not trusted</span>}
-                <span className="line-clamp-3 [overflow-wrap:anywhere]">
-                  <CodeText text={description} />
-                </span>
+                <span className="line-clamp-3 [overflow-wrap:anywhere]">{escapeInvisible(description)}</span>
               </li>
             ))}
           </ul>
