@@ -158,7 +158,7 @@ function hashSecretHeaders(headers: CircuitKeyParts["headers"]): string {
   let hash = 0x811c9dc5;
   for (const name of Object.keys(headers)) {
     if (!secretHeaders.has(name.toLowerCase())) continue;
-    const { [name]: value = "" } = headers;
+    const value = headers[name] ?? "";
     for (let at = 0; at < value.length; at += 1) hash = Math.imul(hash ^ value.charCodeAt(at), 0x01000193);
   }
   return (hash >>> 0).toString(36);

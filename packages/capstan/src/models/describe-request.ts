@@ -17,7 +17,7 @@ export function describeRequest({ url, headers, body }: Omit<PostRequest, "signa
   const shown: Record<string, string> = {};
   let maskedBody = body;
   for (const name of Object.keys(headers)) {
-    const { [name]: value = "" } = headers;
+    const value = headers[name] ?? "";
     const lowerName = name.toLowerCase();
     shown[name] = openHeaders.has(lowerName) ? value : stars;
     const secret = secretHeaders.has(lowerName) ? value.replace(/^Bearer /, "") : "";

@@ -13,7 +13,7 @@ import { listDiscovered } from "../state/discovered-tools.ts";
 import { getRunId, type State } from "../state/state.ts";
 import { type Outcome, type Reads, searchToolsName, type Tool } from "../tool.ts";
 import { type AgentRequest, asAgentRequest, callAgent, listNestedReads } from "./call-agent.ts";
-import { createUnknownToolError, validateInput } from "./check-calls.ts";
+import { createUnknownToolError, isPromiseLike, validateInput } from "./check-calls.ts";
 import { matchesDigest } from "./digest.ts";
 import { getInput, type HookCall, type Io } from "./io.ts";
 import { manageBackground } from "./manage-background.ts";
@@ -209,10 +209,6 @@ function startExecution(
     facts.push({ type: "warning", code: "event_loop_blocked", message });
   }
   return work;
-}
-
-function isPromiseLike(work: unknown): work is PromiseLike<unknown> {
-  return typeof (work as { readonly then?: unknown } | null | undefined)?.then === "function";
 }
 
 async function matchesApproval(tool: Tool, { effect, io }: ToolCallContext): Promise<boolean> {

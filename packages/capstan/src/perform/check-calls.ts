@@ -177,7 +177,7 @@ async function evaluateApproval(
   { context, state, clock }: CheckContext,
 ): Promise<Approval> {
   const answer = tool.needsApproval?.(input, { context }) ?? false;
-  if (!isPromise(answer)) return answer;
+  if (!isPromiseLike(answer)) return answer;
   const ms = tool.timeoutMs ?? (state.run?.policy ?? defaultPolicy).toolTimeoutMs;
   const timeout = Promise.withResolvers<string>();
   const cancel = clock.after(ms, () =>
@@ -190,8 +190,9 @@ async function evaluateApproval(
   }
 }
 
-const isPromise = (answer: Approval | Promise<Approval>): answer is Promise<Approval> =>
-  typeof (answer as { readonly then?: unknown }).then === "function";
+export function isPromiseLike(value: unknown): value is PromiseLike<unknown> {
+  return typeof (value as { readonly then?: unknown } | null | undefined)?.then === "function";
+}
 
 function toApprovalRequest(tool: Tool, approval: Approval): ApprovalRequest {
   const { reason, ui } = typeof approval === "object" ? approval : { reason: approval };
