@@ -1,7 +1,9 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { DBOS } from "@dbos-inc/dbos-sdk";
+import { ensurePGDatabase } from "@dbos-inc/dbos-sdk/internal/database_utils";
 import { dbRetryConfig } from "@dbos-inc/dbos-sdk/internal/utils";
 import { AgentError } from "capstan";
+import { withLaunchLock } from "./launch-lock.ts";
 import {
   application,
   createDbosLogger,
@@ -120,9 +122,10 @@ async function launchDbos(settings: DbosSettings, signal: AbortSignal): Promise<
     relaunchMs = Math.min(maxRelaunchMs, 2 * relaunchMs)
   ) {
     try {
-      await launchOnce(settings);
+      await launchOnce(settings, signal);
       return;
     } catch (error) {
+      if (signal.aborted) return;
       settings.report(error);
       await DBOS.shutdown().catch(settings.report);
     }
@@ -130,11 +133,12 @@ async function launchDbos(settings: DbosSettings, signal: AbortSignal): Promise<
   }
 }
 
-async function launchOnce(settings: DbosSettings): Promise<void> {
+async function launchOnce(settings: DbosSettings, signal: AbortSignal): Promise<void> {
   const { databaseUrl, schema, maxRuns, maxRunsPerUser, pollMs, owner, report } = settings;
   if (!isWorkflowRegistered) DBOS.registerWorkflow(runSegmentWorkflow, { name: application.workflow });
   isWorkflowRegistered = true;
   dbRetryConfig.maxBackoffSec = maxReconnectSeconds;
+  const logger = createDbosLogger(report);
   DBOS.setConfig({
     name: application.name,
     applicationVersion: application.version,
@@ -145,9 +149,10 @@ async function launchOnce(settings: DbosSettings): Promise<void> {
     listenQueues: [application.queue],
     useListenNotify: false,
     enableOTLP: false,
-    logger: createDbosLogger(report),
+    logger,
   });
-  await DBOS.launch();
+  await ensurePGDatabase(databaseUrl, logger);
+  await withLaunchLock({ databaseUrl, schema, signal }, () => DBOS.launch());
   // Limits that DBOS counts in the process: a worker that is killed must not use up a limit of others.
   await DBOS.registerQueue(application.queue, {
     workerConcurrency: maxRuns,

@@ -10,6 +10,7 @@ import { memory } from "capstan/stores/memory";
 import { scriptedModel } from "capstan/testing";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { type DbosEngine, type DbosOptions, dbos } from "./dbos.ts";
+import { withLaunchLock } from "./launch-lock.ts";
 import { openSegmentQueue } from "./segment-queue.ts";
 
 /** An agent that calls `work` once and then answers. */
@@ -96,6 +97,34 @@ describe.skipIf(!findPostgresFolder())("on a Postgres server", () => {
       await DBOS.shutdown();
     }
     open({ agents: [], schema: newSchema() });
+  });
+
+  it("launches DBOS after another process has done so in the schema, and closes while it waits", async () => {
+    const schema = newSchema();
+    const agent = createAgent(async () => "ok");
+    const [started, finished] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const { signal } = new AbortController();
+    const launching = withLaunchLock({ databaseUrl: server.url, schema, signal }, () => {
+      started.resolve();
+      return finished.promise;
+    });
+    await started.promise;
+    const pool = server.pool({ max: 1 });
+    const count = async (query: string) =>
+      (await pool.query(`SELECT count(*)::int FROM ${query}`)).rows[0].count;
+    const countLocking = () => count("pg_stat_activity WHERE query LIKE 'SELECT pg_try_advisory_xact_lock%'");
+    const countSchemas = () => count(`pg_namespace WHERE nspname = '${schema}'`);
+    const first = open({ agents: agent, schema });
+    await expect.poll(countLocking).toBe(2);
+    await first.close();
+    const second = open({ agents: agent, schema });
+    await expect.poll(countLocking).toBe(2);
+    expect(await countSchemas()).toBe(0);
+    finished.resolve();
+    await launching;
+    expect(await second.run(agent, "Go.")).toMatchObject({ status: "done" });
+    expect(await countSchemas()).toBe(1);
+    await pool.end(); // a later test stops the server
   });
 
   it("one user's waiting runs do not delay another user's first", async () => {
