@@ -1,8 +1,9 @@
 import { describeThrown } from "../errors.ts";
+import { type Body, diffBody } from "../requests/diff-body.ts";
 import { createMediaFinder, type MediaFinder } from "../requests/find-media.ts";
 import { rebuildRequests } from "../requests/rebuild-request.ts";
 import type { ExactRequest, NewRequest, RequestMedia, StoredRequest } from "../requests/stored-request.ts";
-import { diffText, type MediaReference, measurePieces, type TextPiece } from "../requests/text-pieces.ts";
+import { type MediaReference, measurePieces, type TextPiece } from "../requests/text-pieces.ts";
 import type { Store } from "../store.ts";
 
 /** A request with its place in the run. */
@@ -27,12 +28,12 @@ type RequestLogOptions = {
 };
 
 /** A stored request that later ones may be based on. */
-type Base = Pick<StoredRequest, "number" | "first"> & {
-  readonly lane: string;
-  readonly body: string;
-  /** Value of `Bases.length` before request `first` was stored. */
-  readonly start: number;
-};
+type Base = Pick<StoredRequest, "number" | "first"> &
+  Body & {
+    readonly lane: string;
+    /** Value of `Bases.length` before request `first` was stored. */
+    readonly start: number;
+  };
 
 /** Requests of one lane resemble each other. A run has few: its agents, its nested runs, its summaries. */
 const maxBases = 4;
@@ -137,7 +138,7 @@ async function encodeWithMedia(
 
 /** Gives a request its number, and makes it a base of later ones. */
 function place(request: PlacedRequest, bases: Bases, { base, pieces }: Match): Omit<StoredRequest, "seq"> {
-  const { media: _, body, ...rest } = request;
+  const { media: _, body, parts, ...rest } = request;
   const lane = getLane(request);
   const number = bases.number + 1;
   const start = base?.start ?? bases.length;
@@ -146,7 +147,7 @@ function place(request: PlacedRequest, bases: Bases, { base, pieces }: Match): O
   bases.length += measurePieces(pieces);
   const span = bases.length - start;
   const others = bases.list.filter((other) => other.lane !== lane);
-  bases.list = [...others.slice(1 - maxBases), { number, first, lane, body, start }];
+  bases.list = [...others.slice(1 - maxBases), { number, first, lane, body, start, ...(parts && { parts }) }];
   return { ...rest, number, first, span, ...(base && { base: base.number }), pieces };
 }
 
@@ -164,7 +165,7 @@ function findBest({ list, length }: Bases, request: PlacedRequest): Match {
     (left, right) => Number(right.lane === lane) - Number(left.lane === lane),
   )) {
     if (length - base.start > maxReadFactor * body.length + maxSlack) continue;
-    const pieces = diffText(base.body, body);
+    const pieces = diffBody(base, request);
     const size = measurePieces(pieces);
     if (size < bestSize) [best, bestSize] = [{ base, pieces }, size];
     if (size * 4 < body.length) break;

@@ -1,7 +1,7 @@
 import type { AssistantPart, Entry, Part } from "../history.ts";
 import type { ModelRequest, SentRequest } from "../model.ts";
 import { createHistoryJoiner } from "../requests/history-joiner.ts";
-import type { RequestMedia, RequestPurpose } from "../requests/stored-request.ts";
+import type { NewRequest, RequestMedia, RequestPurpose } from "../requests/stored-request.ts";
 import { hasMedia } from "./build-request.ts";
 import type { Io } from "./io.ts";
 
@@ -28,23 +28,30 @@ export function createRequestReport(
   const { history } = request;
   const media = hasMedia(history) ? history.flatMap(listMedia) : [];
   let isReported = false;
-  const report: RequestReport = {
+  const add = (sent: SentRequest) =>
+    addRequest({ ...sent, purpose, model, ...(media.length > 0 && { media }) });
+  return {
     onRequest(sent) {
       isReported = true;
-      addRequest({ ...sent, purpose, model, ...(media.length > 0 && { media }) });
+      add(sent);
     },
     onAnswer() {
-      if (!isReported) report.onRequest(toSentRequest(request));
+      if (!isReported) add(describeRequest(request));
     },
   };
-  return report;
 }
 
 const joinHistory = createHistoryJoiner((entry) => JSON.stringify(entry));
 
-function toSentRequest({ instructions, history, tools, ...rest }: ModelRequest): SentRequest {
-  const head = JSON.stringify({ instructions, ...rest, tools }).slice(0, -1);
-  return { url: "", method: "", headers: {}, body: `${head},"history":[${joinHistory(history)}]}` };
+function describeRequest({
+  instructions,
+  history,
+  tools,
+  ...rest
+}: ModelRequest): SentRequest & Pick<NewRequest, "parts"> {
+  const head = `${JSON.stringify({ instructions, ...rest, tools }).slice(0, -1)},"history":[`;
+  const parts = { head, history: joinHistory(history), tail: "]}" };
+  return { url: "", method: "", headers: {}, body: `${head}${parts.history.text}${parts.tail}`, parts };
 }
 
 /** Media of the model's own answers are stored as blobs, others in the facts themselves. */

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Entry } from "../history.ts";
-import { createHistoryJoiner } from "./history-joiner.ts";
+import { createHistoryJoiner, type JoinedHistory } from "./history-joiner.ts";
 
 const user = (content: string): Entry => ({ type: "user", content });
 const text = (entry: Entry) => JSON.stringify(entry);
@@ -9,8 +9,8 @@ const text = (entry: Entry) => JSON.stringify(entry);
 describe("a joined history", () => {
   it("is the texts of its entries, in order", () => {
     const join = createHistoryJoiner(text);
-    expect(join([])).toBe("");
-    expect(join([user("a"), user("b")])).toBe(`${text(user("a"))},${text(user("b"))}`);
+    expect(join([]).text).toBe("");
+    expect(join([user("a"), user("b")]).text).toBe(`${text(user("a"))},${text(user("b"))}`);
   });
 
   it("writes each entry once, though the list grows or is another one", () => {
@@ -38,12 +38,17 @@ describe("a joined history", () => {
       fc.property(fc.array(change), (changes) => {
         const join = createHistoryJoiner(text);
         const history: Entry[] = [];
+        const earlier: JoinedHistory[] = [];
         for (const one of changes) {
           if ("push" in one) history.push(user(one.push));
           else if ("pop" in one) history.pop();
           else if ("clear" in one) history.length = 0;
           else if (history.length > 0) history[history.length - 1] = user(one.replaceLast);
-          expect(join(history)).toBe(history.map(text).join(","));
+          const joined = join(history);
+          expect(joined.text).toBe(history.map(text).join(","));
+          earlier.push(joined);
+          for (const { entries, count, text: before } of earlier)
+            expect(entries.slice(0, count).join("")).toBe(before);
         }
       }),
     );

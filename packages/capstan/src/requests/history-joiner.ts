@@ -1,6 +1,15 @@
 import type { Entry } from "../history.ts";
 
-type JoinedHistory = { readonly count: number; readonly last: Entry | undefined; readonly text: string };
+/** A history as text. */
+export type JoinedHistory = {
+  readonly text: string;
+  /** The texts of the entries, with the commas before them. The list grows with the history. */
+  readonly entries: readonly string[];
+  /** How many of them are in `text`. */
+  readonly count: number;
+};
+
+type KnownHistory = JoinedHistory & { readonly entries: string[]; readonly last: Entry | undefined };
 
 /**
  * Serializes a history, joined by commas. A history grows at its end, so the text of the previous turn is reused and
@@ -8,9 +17,9 @@ type JoinedHistory = { readonly count: number; readonly last: Entry | undefined;
  */
 export function createHistoryJoiner(
   write: (entry: Entry, position: { readonly history: readonly Entry[]; readonly at: number }) => string,
-): (history: readonly Entry[]) => string {
+): (history: readonly Entry[]) => JoinedHistory {
   const serialized = new WeakMap<Entry, string>();
-  const joined = new WeakMap<readonly Entry[], JoinedHistory>();
+  const joined = new WeakMap<readonly Entry[], KnownHistory>();
 
   function serializeEntry(history: readonly Entry[], at: number): string {
     const entry = history[at] as Entry;
@@ -24,10 +33,15 @@ export function createHistoryJoiner(
   return (history) => {
     const known = joined.get(history);
     const isGrown = known && known.count <= history.length && history[known.count - 1] === known.last;
+    const entries = isGrown ? known.entries : [];
     let text = isGrown ? known.text : "";
-    for (let at = isGrown ? known.count : 0; at < history.length; at++)
-      text += text === "" ? serializeEntry(history, at) : `,${serializeEntry(history, at)}`;
-    joined.set(history, { count: history.length, last: history.at(-1), text });
-    return text;
+    for (let at = entries.length; at < history.length; at++) {
+      const added = text === "" ? serializeEntry(history, at) : `,${serializeEntry(history, at)}`;
+      entries.push(added);
+      text += added;
+    }
+    const grown = { text, entries, count: entries.length, last: history.at(-1) };
+    joined.set(history, grown);
+    return grown;
   };
 }

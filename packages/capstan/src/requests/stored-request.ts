@@ -1,5 +1,6 @@
 import type { Json } from "../json.ts";
 import type { SentRequest, StopReason, Usage } from "../model.ts";
+import type { JoinedHistory } from "./history-joiner.ts";
 import type { TextPiece } from "./text-pieces.ts";
 
 /** What a model is called for: the next message, a summary of the history, or a sentence about a turn. */
@@ -13,7 +14,11 @@ export type NewRequest = SentRequest & {
   readonly purpose: RequestPurpose;
   readonly model: string;
   readonly media?: readonly RequestMedia[];
+  readonly parts?: BodyParts;
 };
+
+/** What a body consists of. Those of a run have the same history, which has grown, so it need not be compared. */
+export type BodyParts = { readonly head: string; readonly history: JoinedHistory; readonly tail: string };
 
 /** A request as the model's client sent it, with secrets masked, and the turn it belongs to. */
 export type ExactRequest = SentRequest & {

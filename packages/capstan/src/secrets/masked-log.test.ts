@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { DeltaBody, FactBody } from "../event.ts";
+import type { NewRequest } from "../requests/stored-request.ts";
 import { createMask, type SecretMask } from "./mask.ts";
 import { withMaskedLog } from "./masked-log.ts";
 
@@ -38,6 +39,28 @@ describe("a log with secrets", () => {
     expect(told).toEqual([
       ...[words("a "), said("2", ""), said("2", "x")],
       ...[said("1", "***!"), thought("***."), words("tok-day")],
+    ]);
+  });
+
+  it("masks the body of a request, whose parts it does not pass on (A111)", () => {
+    const added: NewRequest[] = [];
+    const ignore = async () => undefined;
+    const log = withMaskedLog(
+      {
+        append: ignore,
+        appendResult: ignore,
+        emit: ignore,
+        addRequest: (request) => void added.push(request),
+      },
+      createMask([secret]) as SecretMask,
+    );
+    const history = { text: `"${secret}"`, entries: [`"${secret}"`], count: 1 };
+    log.addRequest?.({
+      ...{ purpose: "answer", model: "m", url: "", method: "", headers: {} },
+      ...{ body: `["${secret}"]`, parts: { head: "[", history, tail: "]" } },
+    });
+    expect(added).toEqual([
+      { purpose: "answer", model: "m", url: "", method: "", headers: {}, body: '["***"]' },
     ]);
   });
 

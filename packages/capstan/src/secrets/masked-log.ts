@@ -51,7 +51,7 @@ export function withMaskedLog(log: RunLog, mask: SecretMask): RunLog {
   };
 }
 
-function maskRequest(request: NewRequest, { text }: SecretMask): NewRequest {
+function maskRequest({ parts: _, ...request }: NewRequest, { text }: SecretMask): NewRequest {
   const headers = Object.entries(request.headers).map(([name, value]) => [name, text(value)]);
   return {
     ...request,

@@ -53,7 +53,7 @@ export function createChatRequest(
     const system =
       instructions &&
       JSON.stringify({ role: quirks.systemRole ?? "system", content: sanitizeText(sanitize, instructions) });
-    const joined = joinMessages(history);
+    const { text: joined } = joinMessages(history);
     const separator = system !== "" && joined !== "" ? "," : "";
     const tools = selectTools(request, quirks);
     const fields = buildChatFields(request, settings, { quirks, tools });
