@@ -17,26 +17,26 @@ const createRatioGoal = (title: string, work: string, limit: number): Goal => ({
 });
 
 export const goals: readonly Goal[] = [
-  createRatioGoal("text in a burst", "burst", 1.5),
-  createRatioGoal("200 paced streams", "paced", 1.15),
-  createRatioGoal("10 turns of 4 calls", "calls", 2),
-  createRatioGoal("200 turns", "turns-200", 1),
-  createRatioGoal("400 turns", "turns-400", 1),
+  createRatioGoal("text in a burst", "burst", 0.8),
+  createRatioGoal("200 paced streams", "paced", 1),
+  createRatioGoal("10 turns of 4 calls", "calls", 0.9),
+  createRatioGoal("200 turns", "turns-200", 0.6),
+  createRatioGoal("400 turns", "turns-400", 0.6),
   {
     title: "growth exponent, 25 to 400 turns",
-    limit: 1.05,
+    limit: 1,
     measure: (results) => computeGrowth(results, "capstan")?.middle,
   },
-  createRatioGoal("1,000 runs with a tool", "concurrent-1000", 1.5),
-  createRatioGoal("1,000 runs of 5 turns with 2 calls, zod", "zod-1000", 2),
+  createRatioGoal("1,000 runs with a tool", "concurrent-1000", 1.1),
+  createRatioGoal("1,000 runs of 5 turns with 2 calls, zod", "zod-1000", 1.2),
   {
     title: "live memory, KB per run in flight",
-    limit: 50,
+    limit: 40,
     measure: (results) => computeCost(results, { peer: "capstan", work: "memory" })?.middle,
   },
   {
     title: "import with one client, ms of CPU",
-    limit: 60,
+    limit: 20,
     measure: ({ imports }) => {
       const importTimes = imports.filter(({ peer }) => peer === "capstan").map(({ ms }) => ms);
       return importTimes.length > 0 ? computeMedian(importTimes) : undefined;
