@@ -18,7 +18,7 @@ function serve(model: ReturnType<typeof createModel>, store: Store = memory()): 
   const server = createTestServer({
     agents: [defineAgent({ name: "helper", model, policy: noPatience })],
     store,
-    rateLimits: { acme: { requests: { minute: 2 } } },
+    rateLimits: { acme: { requests: { hour: 2 } } },
   });
   servers.push(server);
   return server;
@@ -60,7 +60,7 @@ describe("rateLimits of a server", () => {
     const server = createTestServer({
       agents: [defineAgent({ name: "helper", model: createModel("acme/large") })],
       store,
-      rateLimits: { acme: { requests: { minute: 1 } } },
+      rateLimits: { acme: { requests: { hour: 1 } } },
     });
     servers.push(server);
     expect((await runToEnd(server)).status).toBe("done");
@@ -89,7 +89,7 @@ it("rateLimits of a server apply to nested runs", async () => {
     model: scriptedModel([{ calls: [ask] }, { calls: [ask] }, { text: "Done." }]),
     tools: [agentTool(inner)],
   });
-  const server = createTestServer({ agents: [outer], rateLimits: { acme: { requests: { minute: 1 } } } });
+  const server = createTestServer({ agents: [outer], rateLimits: { acme: { requests: { hour: 1 } } } });
   servers.push(server);
   const { toolCalls } = await runToEnd(server);
   expect(toolCalls.map(({ status }: { status: string }) => status)).toEqual(["ok", "error"]);
