@@ -143,6 +143,9 @@ function updateRun(
   if (!last) return;
   const id = encodeText(last.fact.runId);
   const state = givenState ?? getRunState(last.fact);
+  // Mostly the state is the same: then its index is not written again.
+  const touch = "UPDATE runs SET updated_at = ? WHERE id = ? AND state = ?";
+  if (connection.run(touch, last.fact.at, id, state) > 0) return;
   const update = "UPDATE runs SET state = ?, updated_at = ? WHERE id = ?";
   if (connection.run(update, state, last.fact.at, id) > 0) return;
   const start = added.find(({ fact }) => isListedRunStart(fact));

@@ -101,12 +101,15 @@ function updateSummary(
   const stored = connection.get<StoredSummary>(sql, session, seq);
   if (!stored) return;
   const row = applySummaryChange(parseSummary(stored), change, fact.at);
-  const update = `UPDATE run_summaries SET ended_at = ?, status = ?, stop_reason = ?, error_code = ?, turns = ?,
-    tool_calls = ?, tokens = ?, cost = ?, tools = ?, models = ?, usage = ? WHERE run = ?`;
+  const endedAt = row.endedAt ?? null;
+  // The indexes of open and of ended runs are written only when a run ends, or is opened again.
+  const end = endedAt === stored.ended_at ? [] : [endedAt];
+  const update = `UPDATE run_summaries SET ${end.length > 0 ? "ended_at = ?, " : ""}status = ?, stop_reason = ?,
+    error_code = ?, turns = ?, tool_calls = ?, tokens = ?, cost = ?, tools = ?, models = ?, usage = ? WHERE run = ?`;
   connection.run(
     update,
-    ...([row.endedAt ?? null, encodeOptional(row.status)] as const),
-    ...([encodeOptional(row.stopReason), encodeOptional(row.errorCode)] as const),
+    ...end,
+    ...[row.status, row.stopReason, row.errorCode].map(encodeOptional),
     ...([row.turns, row.toolCalls, countTokens(row.usage), row.cost] as const),
     ...([JSON.stringify(row.tools), JSON.stringify(row.models), JSON.stringify(row.usage)] as const),
     stored.run,
