@@ -1,4 +1,4 @@
-import { splitWords, wordPattern } from "./words.ts";
+import { getWordPattern, splitWords } from "./words.ts";
 
 const maxQueryWords = 100;
 
@@ -33,7 +33,7 @@ export function buildExcerpt(text: string, queryWords: readonly string[]): strin
 }
 
 function findFirstMatch(text: string, queryWords: readonly string[]): number {
-  for (const match of text.matchAll(wordPattern))
+  for (const match of text.matchAll(getWordPattern()))
     if (splitWords(match[0]).some((word) => queryWords.some((queryWord) => word.startsWith(queryWord))))
       return match.index;
   return text.length;

@@ -1,10 +1,12 @@
+import { createLazyPattern } from "./lazy-pattern.ts";
+
 const maxWordLength = 500; // Postgres allows 2046 bytes
 
-export const wordPattern: RegExp = /[\p{L}\p{N}\p{M}]+/gu;
+export const getWordPattern: () => RegExp = createLazyPattern(String.raw`[\p{L}\p{N}\p{M}]+`, "gu");
 
 /** Splits a text into words without case and accents, as they are indexed and searched. */
 export function splitWords(text: string): string[] {
-  return foldText(text).match(wordPattern)?.map(truncateWord) ?? [];
+  return foldText(text).match(getWordPattern())?.map(truncateWord) ?? [];
 }
 
 function truncateWord(word: string): string {

@@ -3,6 +3,8 @@
 // characters are a match, and adjoining matches are one piece, so the order of the pieces does not matter. The cost is
 // linear in both texts.
 
+import { createLazyPattern } from "../lazy-pattern.ts";
+
 /** Shorter matches occur by chance. */
 const gramLength = 8;
 /** Ordinary words occur by chance in longer matches too. */
@@ -16,12 +18,11 @@ export type Piece = { readonly text: string; readonly folded: string };
 /** All sequences of eight letters and digits in the arguments of a call, in every reading of them. */
 export type ArgumentIndex = ReadonlySet<string>;
 
+const getSeparators = createLazyPattern(String.raw`[^\p{L}\p{N}]+`, "gu");
+
 /** Reduces a text to what remains after changes of case, accents, spaces and punctuation: capital letters and digits. */
 export function foldText(text: string): string {
-  return text
-    .normalize("NFKD")
-    .toUpperCase()
-    .replace(/[^\p{L}\p{N}]+/gu, "");
+  return text.normalize("NFKD").toUpperCase().replace(getSeparators(), "");
 }
 
 /** Indexes the arguments of a call. Values are joined, so that a text that is split over several of them is found. */
@@ -103,9 +104,11 @@ export function findPieces(text: string, index: ArgumentIndex): readonly Piece[]
     .filter(isTelling);
 }
 
+const getTellingText = createLazyPattern(String.raw`\d.*\d|@|\p{Script=Han}`, "su");
+
 /** Numbers, addresses and names in Chinese characters are telling even when they are short. */
 function isTelling({ text, folded }: Piece): boolean {
-  return folded.length >= minProseLength || /\d.*\d|@|\p{Script=Han}/su.test(text);
+  return folded.length >= minProseLength || getTellingText().test(text);
 }
 
 /** Returns where the original of each folded character starts and ends. Folding works character by character. */

@@ -1,4 +1,5 @@
 import { type Entry, toPlainText } from "../history.ts";
+import { createLazyPattern } from "../lazy-pattern.ts";
 import { getProvenance } from "../provenance.ts";
 
 /** Shorter values occur in ordinary sentences by chance. */
@@ -21,17 +22,21 @@ export function isNamedBy(history: readonly Entry[], target: string): boolean {
   );
 }
 
+const getPlainText = createLazyPattern(String.raw`^[\p{L}\p{M}\s]*$`, "u");
+
 /** Whether a target consists of letters and spaces only, so that it must be quoted to be named. */
 export function isPlainText(target: string): boolean {
-  return /^[\p{L}\p{M}\s]*$/u.test(target);
+  return getPlainText().test(target);
 }
 
 // A single quotation mark inside a word is an apostrophe.
-const quotedValue =
-  /"([^"\n]+)"|(?<![\p{L}\p{N}])'([^'\n]+)'(?![\p{L}\p{N}])|`([^`\n]+)`|“([^”\n]+)”|‘([^’\n]+)’|«([^»\n]+)»/gu;
+const getQuotedValue = createLazyPattern(
+  String.raw`"([^"\n]+)"|(?<![\p{L}\p{N}])'([^'\n]+)'(?![\p{L}\p{N}])|\x60([^\x60\n]+)\x60|“([^”\n]+)”|‘([^’\n]+)’|«([^»\n]+)»`,
+  "gu",
+);
 
 function listQuotedValues(text: string): string[] {
-  return [...text.matchAll(quotedValue)].map((match) => match.slice(1).find((value) => value) ?? "");
+  return [...text.matchAll(getQuotedValue())].map((match) => match.slice(1).find((value) => value) ?? "");
 }
 
 function listValues(text: string): string[] {

@@ -1,6 +1,7 @@
 // Ranks tools by a query: BM25 over their names, descriptions, examples and parameters. A word counts more if few tools
 // have it, and if it is in the name.
 import { isRecord } from "../json.ts";
+import { createLazyPattern } from "../lazy-pattern.ts";
 import type { ToolSpec } from "../model.ts";
 import { splitTerms } from "../rules/terms.ts";
 
@@ -68,9 +69,11 @@ function readSpecTexts({ name, description, input }: ToolSpec): Record<keyof typ
   };
 }
 
+const getWordBoundary = createLazyPattern(String.raw`([\p{Ll}\p{N}])(\p{Lu})`, "gu");
+
 /** Returns the content words of a text by their roots. The parts of `sendLetter` and `send_letter` are words. */
 function listRoots(text: string): readonly string[] {
-  const { words, pairs } = splitTerms(text.replace(/([\p{Ll}\p{N}])(\p{Lu})/gu, "$1 $2"));
+  const { words, pairs } = splitTerms(text.replace(getWordBoundary(), "$1 $2"));
   return [...words.map(removeEnding), ...pairs];
 }
 

@@ -1,3 +1,5 @@
+import { createLazyPattern } from "../lazy-pattern.ts";
+
 /** A longer message is not small talk, and is not worth the search. */
 const maxLength = 200;
 
@@ -53,10 +55,13 @@ export function needsSources(message: string): boolean {
   return !isArithmetic(text) && !aboutTheAgent.test(text) && !aboutTheAnswer.test(text) && !isCourtesy(text);
 }
 
+const getArithmeticWords = createLazyPattern("[\\p{L}'’]+", "gu");
+const getOtherText = createLazyPattern(String.raw`[^\p{L}\d\s'’+\-−*×x·÷/^%()[\].,?!=]`, "u");
+
 function isArithmetic(text: string): boolean {
-  const words = text.match(/[\p{L}'’]+/gu) ?? [];
   if (!/\d/.test(text) || !operator.test(text)) return false;
-  if (/[^\p{L}\d\s'’+\-−*×x·÷/^%()[\].,?!=]/u.test(text)) return false;
+  if (getOtherText().test(text)) return false;
+  const words = text.match(getArithmeticWords()) ?? [];
   return words.every((word) => word === "x" || arithmeticWords.has(word.replace("’", "'")));
 }
 

@@ -1,6 +1,8 @@
 // Words that carry the content of a text, for comparisons without a model. Deterministic and independent of the language,
 // apart from the list of English function words.
 
+import { createLazyPattern } from "../lazy-pattern.ts";
+
 const functionWords = new Set(
   (
     "a about after all also an and any are as at be been before but by can could did do does for from get got had has " +
@@ -12,8 +14,10 @@ const functionWords = new Set(
 );
 
 /** Scripts without spaces between words: pairs of characters count as words. */
-const unspacedText =
-  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}]+/gu;
+const getUnspacedText = createLazyPattern(
+  String.raw`[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}]+`,
+  "gu",
+);
 
 /**
  * Returns the content words of a text without duplicates, each shortened to a stem. Numbers are not words. Look for a
@@ -33,9 +37,9 @@ export function splitTerms(text: string): {
 } {
   const folded = foldCase(text);
   const pairs: string[] = [];
-  for (const [characters] of folded.matchAll(unspacedText))
+  for (const [characters] of folded.matchAll(getUnspacedText()))
     for (let at = 0; at === 0 || at < characters.length - 1; at++) pairs.push(characters.slice(at, at + 2));
-  const words = folded.replace(unspacedText, " ").split(" ");
+  const words = folded.replace(getUnspacedText(), " ").split(" ");
   const isContent = (word: string) => (word.length > 1 || /\d/.test(word)) && !functionWords.has(word);
   return { words: words.filter(isContent), pairs };
 }
@@ -46,8 +50,11 @@ function toStem(word: string): string {
   return singular.slice(0, Math.max(4, word.length - 3));
 }
 
+const getMarks = createLazyPattern(String.raw`\p{M}`, "gu");
+const getSeparators = createLazyPattern(String.raw`[^\p{L}\p{N}]+`, "gu");
+
 /** Returns the words of a text in lower case and without accents, each after one space. */
 export function foldCase(text: string): string {
-  const plain = text.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase();
-  return ` ${plain.replace(/[^\p{L}\p{N}]+/gu, " ")}`;
+  const plain = text.normalize("NFKD").replace(getMarks(), "").toLowerCase();
+  return ` ${plain.replace(getSeparators(), " ")}`;
 }

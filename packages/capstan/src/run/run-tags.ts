@@ -2,6 +2,8 @@ import { AgentError } from "../errors.ts";
 
 const maxTags = 20;
 const maxTagLength = 100;
+/** Control characters. */
+const controls = /[^ -~\xa0-\uffff]/;
 
 /** Throws `invalid_input` for tags that a run cannot have. */
 export function assertTags(tags: readonly string[]): void {
@@ -11,5 +13,5 @@ export function assertTags(tags: readonly string[]): void {
 }
 
 function isTag(tag: unknown): boolean {
-  return typeof tag === "string" && tag.trim() !== "" && tag.length <= maxTagLength && !/\p{Cc}/u.test(tag);
+  return typeof tag === "string" && tag.trim() !== "" && tag.length <= maxTagLength && !controls.test(tag);
 }

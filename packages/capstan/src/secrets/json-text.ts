@@ -1,15 +1,19 @@
 import { isRecord } from "../json.ts";
+import { createLazyPattern } from "../lazy-pattern.ts";
 
 /** Returns a text without its secrets. */
 export type MaskText = (text: string) => string;
 
 // Characters that a terminal interprets or hides, or that some programs read as a line end: control, format and lone
 // surrogate characters, and Unicode separators. Joiners are excluded, because scripts and emoji need them.
-const unseenCharacters = /(?![\u200c\u200d])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
+const getUnseenCharacters = createLazyPattern(
+  String.raw`(?![\u200c\u200d])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]`,
+  "gu",
+);
 
 /** Escapes invisible characters. */
 export function escapeUnseen(text: string): string {
-  return text.replace(unseenCharacters, toUnicodeEscape);
+  return text.replace(getUnseenCharacters(), toUnicodeEscape);
 }
 
 /** Returns the \u escapes of a character; supplementary characters need two. */

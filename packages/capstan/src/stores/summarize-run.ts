@@ -168,7 +168,7 @@ function buildRunTitle(input: readonly Entry[]): string {
   const entry = input.findLast(({ type }) => type === "user");
   const text = entry?.type === "user" ? toPlainText(entry.content) : "";
   const line = text.split("\n").find((candidate) => candidate.trim() !== "") ?? "";
-  const plain = line.replaceAll(/[\p{Cc}\s]+/gu, " ").trim();
+  const plain = line.replaceAll(/(?:[^ -~\xa0-\uffff]|\s)+/g, " ").trim();
   return (
     plain.length > maxTitleLength ? `${plain.slice(0, maxTitleLength - 1).trimEnd()}…` : plain
   ).toWellFormed();
