@@ -1,8 +1,9 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, globSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
+import { parseAst } from "rolldown/parseAst";
 import { beforeAll, describe, expect, it } from "vitest";
 import { getEntries } from "./build.ts";
 
@@ -70,13 +71,35 @@ describe("the built package", () => {
     }
   });
 
-  it("loads neither a schema library nor a Node module on import", () => {
-    const built = readFileSync(join(folder, "dist/index.js"), "utf8");
-    expect(built).not.toMatch(/^import .*["'](node:|zod|@cfworker|re2js)/m);
-    const shared = globSync("dist/shared/*.js", { cwd: folder }).map((file) =>
-      readFileSync(join(folder, file), "utf8"),
-    );
-    expect(shared.join("\n")).not.toMatch(/^import .*["'](@cfworker|re2js)/m);
+  describe("on import, with one model client", () => {
+    const loaded = () => listLoadedFiles(["dist/index.js", "dist/models/openai.js"]);
+
+    it("loads neither a schema library nor a Node module", () => {
+      expect(loaded().flatMap(({ packages }) => packages)).toEqual(["eventsource-parser"]);
+    });
+
+    it("loads few files, and not what only some runs use", () => {
+      expect(loaded().length).toBeLessThan(9);
+      const size = loaded().reduce((sum, { text }) => sum + text.length, 0);
+      expect(size).toBeLessThan(750_000);
+      const code = loaded()
+        .map(({ text }) => text)
+        .join("\n");
+      expect(code).not.toMatch(
+        /function (?:createFinder|dropTextWithCalls|executeIsolated|summarizeHistory)\b/,
+      );
+      expect(code).toContain("function runLoop");
+    });
+
+    it("leaves the Unicode properties of patterns and the two-byte strings to the files that need them", () => {
+      for (const { file, text } of loaded()) {
+        expect(
+          listPatterns(text).filter((pattern) => /\\p\{/i.test(pattern)),
+          file,
+        ).toEqual([]);
+        expect(/[^\0-\x7f]/.exec(text)?.[0], file).toBeUndefined();
+      }
+    });
   });
 
   it("has fewer than ten dependencies", () => {
@@ -93,3 +116,30 @@ describe("the built package", () => {
     expect(found.size + 1).toBeLessThan(10);
   });
 });
+
+/** Returns the files of the built package that are loaded with these, and the packages that each of them imports. */
+function listLoadedFiles(entries: readonly string[]) {
+  const files = new Map<string, { file: string; text: string; packages: string[] }>();
+  const visit = (file: string) => {
+    if (files.has(file)) return;
+    const text = readFileSync(join(folder, file), "utf8");
+    const imports = [...text.matchAll(/^(?:import|export) (?:[^"';]* from )?"([^"]+)";$/gm)].map(
+      ([, id = ""]) => id,
+    );
+    const isOwn = (id: string) => id.startsWith(".");
+    files.set(file, { file, text, packages: imports.filter((id) => !isOwn(id)) });
+    for (const id of imports.filter(isOwn)) visit(join(file, "..", id));
+  };
+  entries.forEach(visit);
+  return [...files.values()];
+}
+
+/** Returns the sources of all regular expressions that are literals. */
+function listPatterns(code: string): string[] {
+  const patterns: string[] = [];
+  JSON.stringify(parseAst(code), (_, node) => {
+    if (node?.type === "Literal" && node.regex) patterns.push(node.regex.pattern);
+    return node;
+  });
+  return patterns;
+}

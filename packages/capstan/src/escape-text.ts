@@ -1,4 +1,4 @@
-import { createLazyPattern } from "./lazy-pattern.ts";
+import { createLazyPattern } from "./lazy.ts";
 
 // Characters without a visible glyph: controls, direction marks, joiners, variation selectors, tags. Includes line
 // breaks and tabs, because approval cards render them as spaces.

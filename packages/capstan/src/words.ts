@@ -1,4 +1,4 @@
-import { createLazyPattern } from "./lazy-pattern.ts";
+import { createLazyPattern } from "./lazy.ts";
 
 const maxWordLength = 500; // Postgres allows 2046 bytes
 

@@ -3,7 +3,12 @@ import type { ModelEffect } from "../effect.ts";
 import { AgentError, describeThrown } from "../errors.ts";
 import type { Entry } from "../history.ts";
 import type { ModelRequest, ToolSpec } from "../model.ts";
-import { backgroundWork, buildHandoffSpec, hasBackgroundTools, readResult } from "../prompt/builtin-tools.ts";
+import {
+  buildHandoffSpec,
+  getBackgroundWork,
+  getReadResult,
+  hasBackgroundTools,
+} from "../prompt/builtin-tools.ts";
 import { contextSection } from "../prompt/context-section.ts";
 import { citationSection, listToolInstructions } from "../prompt/prompt.ts";
 import { isSearchHosted, listFixedSpecs, markDeferred, splitTools } from "../prompt/search-tools.ts";
@@ -100,8 +105,8 @@ function listToolSpecs(agent: Agent, state: State, choice: ToolChoice): readonly
   // Offered from the start if tools are found later: nothing may be added before them.
   const readsResults = state.handles.size > 0 || deferred.size > 0;
   const builtin = [
-    ...(hasBackgroundTools(agent) ? [backgroundWork] : []),
-    ...(readsResults ? [readResult] : []),
+    ...(hasBackgroundTools(agent) ? [getBackgroundWork()] : []),
+    ...(readsResults ? [getReadResult()] : []),
   ].filter(({ name }) => !agent.tools.has(name));
   const added = builtin.map(({ name, description, schema }) => ({ name, description, input: schema.json }));
   const own = added.length === 0 ? fixed : [...fixed, ...added];

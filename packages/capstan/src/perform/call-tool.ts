@@ -6,7 +6,7 @@ import type { FactBody } from "../event.ts";
 import type { Fragment } from "../history.ts";
 import type { ToolSpec } from "../model.ts";
 import { defaultPolicy } from "../policy.ts";
-import { backgroundWork, findTool } from "../prompt/builtin-tools.ts";
+import { findTool, isBackgroundWork } from "../prompt/builtin-tools.ts";
 import { readFoundNames, splitTools } from "../prompt/search-tools.ts";
 import { getLabels } from "../provenance.ts";
 import { listDiscovered } from "../state/discovered-tools.ts";
@@ -198,7 +198,7 @@ function startExecution(
 ): unknown {
   const startedAt = io.clock.monotonic();
   const context = createToolContext(effect, io, { signal, addedReads });
-  if (tool === backgroundWork) return manageBackground(input, { io, signal, facts, addedReads });
+  if (isBackgroundWork(tool)) return manageBackground(input, { io, signal, facts, addedReads });
   const work =
     tool.isolate && io.executeIsolated
       ? io.executeIsolated(tool, input, context)

@@ -3,7 +3,7 @@
 // characters are a match, and adjoining matches are one piece, so the order of the pieces does not matter. The cost is
 // linear in both texts.
 
-import { createLazyPattern } from "../lazy-pattern.ts";
+import { createLazyPattern } from "../lazy.ts";
 
 /** Shorter matches occur by chance. */
 const gramLength = 8;

@@ -1,5 +1,5 @@
 import { type Entry, toPlainText } from "../history.ts";
-import { createLazyPattern } from "../lazy-pattern.ts";
+import { createLazyPattern } from "../lazy.ts";
 import { getProvenance } from "../provenance.ts";
 
 /** Shorter values occur in ordinary sentences by chance. */
@@ -31,7 +31,14 @@ export function isPlainText(target: string): boolean {
 
 // A single quotation mark inside a word is an apostrophe.
 const getQuotedValue = createLazyPattern(
-  String.raw`"([^"\n]+)"|(?<![\p{L}\p{N}])'([^'\n]+)'(?![\p{L}\p{N}])|\x60([^\x60\n]+)\x60|“([^”\n]+)”|‘([^’\n]+)’|«([^»\n]+)»`,
+  [
+    '"([^"\\n]+)"',
+    "(?<![\\p{L}\\p{N}])'([^'\\n]+)'(?![\\p{L}\\p{N}])",
+    "`([^`\\n]+)`",
+    "“([^”\\n]+)”",
+    "‘([^’\\n]+)’",
+    "«([^»\\n]+)»",
+  ].join("|"),
   "gu",
 );
 

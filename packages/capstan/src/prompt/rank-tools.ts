@@ -1,7 +1,7 @@
 // Ranks tools by a query: BM25 over their names, descriptions, examples and parameters. A word counts more if few tools
 // have it, and if it is in the name.
 import { isRecord } from "../json.ts";
-import { createLazyPattern } from "../lazy-pattern.ts";
+import { createLazyPattern } from "../lazy.ts";
 import type { ToolSpec } from "../model.ts";
 import { splitTerms } from "../rules/terms.ts";
 

@@ -1,4 +1,4 @@
-import { createLazyPattern } from "../lazy-pattern.ts";
+import { createLazyPattern } from "../lazy.ts";
 
 /** A longer message is not small talk, and is not worth the search. */
 const maxLength = 200;
@@ -56,7 +56,7 @@ export function needsSources(message: string): boolean {
 }
 
 const getArithmeticWords = createLazyPattern("[\\p{L}'’]+", "gu");
-const getOtherText = createLazyPattern(String.raw`[^\p{L}\d\s'’+\-−*×x·÷/^%()[\].,?!=]`, "u");
+const getOtherText = createLazyPattern("[^\\p{L}\\d\\s'’+\\-−*×x·÷/^%()[\\].,?!=]", "u");
 
 function isArithmetic(text: string): boolean {
   if (!/\d/.test(text) || !operator.test(text)) return false;

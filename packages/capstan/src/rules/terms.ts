@@ -1,7 +1,7 @@
 // Words that carry the content of a text, for comparisons without a model. Deterministic and independent of the language,
 // apart from the list of English function words.
 
-import { createLazyPattern } from "../lazy-pattern.ts";
+import { createLazyPattern } from "../lazy.ts";
 
 const functionWords = new Set(
   (

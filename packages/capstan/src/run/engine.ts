@@ -18,7 +18,6 @@ import {
 } from "../loop/steps.ts";
 import type { Model } from "../model.ts";
 import { getNamedModel } from "../models/named-model.ts";
-import { executeIsolated } from "../node/isolated-call.ts";
 import type { AgentRequest } from "../perform/call-agent.ts";
 import { createDynamicTools } from "../perform/dynamic-tools.ts";
 import type { CallHooks, Io } from "../perform/io.ts";
@@ -118,7 +117,7 @@ function createStep(
     emit,
     ...(log.addRequest && { addRequest: log.addRequest }),
     resolveModel: (choice) => resolveModel(choice, hooks),
-    executeIsolated,
+    executeIsolated: async (...call) => (await import("../node/isolated-call.ts")).executeIsolated(...call),
     findApprovalRule: (scopes) => findApprovalRule(store, sessionId, scopes),
     async runNested(request, callId, signal) {
       await startNested(services, state, { request, callId });

@@ -2,7 +2,6 @@ import { defineAgent } from "../agent.ts";
 import { AgentError } from "../errors.ts";
 import { toPlainText } from "../history.ts";
 import type { Model } from "../model.ts";
-import { executeIsolated } from "../node/isolated-call.ts";
 import { toOutcome } from "../perform/outcome.ts";
 import { asQuestion } from "../perform/question.ts";
 import { readToolOutput } from "../perform/read-tool-output.ts";
@@ -58,8 +57,10 @@ export function quarantine(tool: Tool, options: QuarantineOptions): Tool {
     outputSchema: schema,
     reads: getLabels(tool).filter((label) => label !== "untrusted"),
     async execute(input, context) {
-      const call = () =>
-        isolate ? executeIsolated(tool, input, context) : execute.call(tool, input, context);
+      const call = async () => {
+        if (!isolate) return execute.call(tool, input, context);
+        return (await import("../node/isolated-call.ts")).executeIsolated(tool, input, context);
+      };
       const outcome = await readUntrustedOutcome(call, context);
       if (!outcome) return createFailure(`"${tool.name}" failed.`);
       const text = toPlainText(outcome.content);

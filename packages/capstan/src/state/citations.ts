@@ -3,7 +3,7 @@ import type { State } from "./state.ts";
 
 /** A longer range is not treated as a citation. */
 const maxRangeLength = 20;
-const item = String.raw`\d{1,6}(?: ?[-–] ?\d{1,6})?`;
+const item = "\\d{1,6}(?: ?[-–] ?\\d{1,6})?";
 const group = new RegExp(`^${item}(?: ?[,;] ?${item})* ?$`);
 
 /** Parses the text in brackets, such as `1, 3-5`, into unique numbers; undefined if it is not a citation. */
