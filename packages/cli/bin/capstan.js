@@ -17,7 +17,9 @@ if (isOlder(process.versions.node, minNodeVersion)) {
   if (isCheckout) {
     addCondition("capstan-source");
     // Half of the start of the sources is compiling them.
-    module.enableCompileCache(fileURLToPath(new URL("../../../node_modules/.cache/compile", import.meta.url)));
+    module.enableCompileCache(
+      fileURLToPath(new URL("../../../node_modules/.cache/compile", import.meta.url)),
+    );
   }
   const { runMain } = await import(isCheckout ? "../src/main.ts" : "../dist/main.js");
   await runMain();

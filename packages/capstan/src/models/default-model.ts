@@ -5,6 +5,8 @@ import { getNamedModel } from "./named-model.ts";
 import { loadOffline } from "./offline.ts";
 import { providers } from "./providers.ts";
 
+export { getProvider, keyState, type Provider, providers } from "./providers.ts";
+
 export type DefaultModelOptions = { readonly fetch?: typeof fetch };
 
 /**

@@ -2,6 +2,7 @@ import { type Agent, getAgent, handoffName, type Instructions, type Instructions
 import type { ModelEffect } from "../effect.ts";
 import { AgentError, describeThrown } from "../errors.ts";
 import type { Entry } from "../history.ts";
+import { createOnce } from "../lazy.ts";
 import type { ModelRequest, ToolSpec } from "../model.ts";
 import {
   buildHandoffSpec,
@@ -150,8 +151,13 @@ async function buildInstructions(
   const { state, clock, context } = io;
   const agent = getAgent(io.agents, effect.agent);
   const timeZone = state.run?.timeZone ?? "UTC";
+  const timestamp = clock.now();
+  // Formatted if it is read: that takes longer than the rest, and 12 ms for the first date of a process.
+  const getNow = createOnce(() => formatNow(timestamp, timeZone));
   const input: InstructionsInput = {
-    now: formatNow(clock.now(), timeZone),
+    get now() {
+      return getNow();
+    },
     timeZone,
     turn: effect.turn,
     maxTurns: effect.maxTurns,

@@ -5,6 +5,7 @@ import { AgentError } from "../errors.ts";
 import type { Fact } from "../event.ts";
 import { createId } from "../ids.ts";
 import { type Json, toCanonicalJson } from "../json.ts";
+import { createOnce } from "../lazy.ts";
 import type { PolicyOverrides } from "../policy.ts";
 import type { AgentCall, AgentContext, AgentOutput } from "../schema/infer-agent.ts";
 import { readRunFacts } from "../sessions/load-facts.ts";
@@ -57,8 +58,15 @@ type WithSharedStore = { readonly shared?: SharedStoreOptions };
 type WithInstructions = { readonly instructions?: string };
 
 let processStore: Store | undefined;
-/** Resolved once: it costs as much as a turn of the loop. */
-let machineTimeZone: string | undefined;
+/**
+ * Resolved once: it costs as much as a turn of the loop, and 12 ms in a process that has not formatted a date before. The
+ * dates of a machine in UTC, as most servers are, tell its time zone for less.
+ */
+const getMachineTimeZone = createOnce(() =>
+  new Date(0).toString().endsWith("(Coordinated Universal Time)")
+    ? "UTC"
+    : Intl.DateTimeFormat().resolvedOptions().timeZone,
+);
 
 /** A session with an unfinished run that this process executes without an engine, or has suspended. */
 export type BusySession = {
@@ -213,12 +221,11 @@ export function buildRunStart(
     throw new AgentError("invalid_input", "A run that compacts its session takes no input: pass [].");
   if (timeZone !== undefined) assertTimeZone(timeZone);
   assertTags(tags);
-  machineTimeZone ??= Intl.DateTimeFormat().resolvedOptions().timeZone;
   return {
     type: "run_start",
     input: entries,
     policy: resolveRunPolicy(agent, compact ? { ...policy, memory: "session" } : policy),
-    timeZone: timeZone ?? machineTimeZone,
+    timeZone: timeZone ?? getMachineTimeZone(),
     ...(settings && { settings: checkRunSettings(agent, settings) }),
     ...(instructions !== undefined && { instructions }),
     ...(compact && { compact }),

@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import { statSync } from "node:fs";
 import { isAbsolute } from "node:path";
 import type { McpServer, SessionConfigOption, SessionModeState } from "@agentclientprotocol/sdk";
@@ -60,7 +59,7 @@ export async function openSession(
     openWorkspace({ ...flags, ...more, ...chosen, isScript: true }, io);
   const workspace = await open({});
   const session: AcpSession = {
-    ...{ id: opening.id ?? `ses_${randomUUID()}`, cwd, workspace, agent: workspace.agent },
+    ...{ id: opening.id ?? `ses_${crypto.randomUUID()}`, cwd, workspace, agent: workspace.agent },
     model: flags.model ?? getModelName(workspace.agent),
     updates: createSessionUpdates(cwd),
     lastSeq: 0,

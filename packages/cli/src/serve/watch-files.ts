@@ -1,6 +1,6 @@
-import { createHash } from "node:crypto";
 import { type FSWatcher, readFileSync, watch } from "node:fs";
 import { basename, dirname } from "node:path";
+import { computeSha256 } from "../sha256.ts";
 
 /** Watches a growing set of files. */
 export interface FileWatch {
@@ -63,7 +63,7 @@ export function watchFiles(onChange: (files: readonly string[]) => void): FileWa
 
 function hashFile(file: string): string {
   try {
-    return createHash("sha256").update(readFileSync(file)).digest("hex");
+    return computeSha256(readFileSync(file));
   } catch {
     return "none";
   }

@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import { realpathSync } from "node:fs";
 import { AgentError, type RunInfo, type Store } from "capstan";
 import { session } from "capstan/sessions";
@@ -23,7 +22,7 @@ export async function chooseSession(
   assertCompatibleFlags(flags);
   const folder = realpathSync(io.cwd);
   const existingId = await findExistingSession(flags, store, folder);
-  if (existingId === undefined) return { id: flags.sessionId ?? `ses_${randomUUID()}`, isNew: true };
+  if (existingId === undefined) return { id: flags.sessionId ?? `ses_${crypto.randomUUID()}`, isNew: true };
   const id = flags.fork
     ? await forkSession(store, existingId, flags.resume || flags.continue ? flags.sessionId : undefined)
     : existingId;

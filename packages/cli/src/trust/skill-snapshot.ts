@@ -1,8 +1,8 @@
 // What a user trusts with a project's skills: every file of every skill. A skill that changed is no longer trusted, and
 // the others are.
-import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync, readlinkSync, realpathSync, statSync } from "node:fs";
 import { basename, dirname, join, sep } from "node:path";
+import { computeSha256 } from "../sha256.ts";
 import type { Snapshot, TrustedFile } from "./snapshot.ts";
 
 /** Further skills, and a skill with more entries, are never trusted: untrusted files must not take long to read. */
@@ -68,7 +68,7 @@ function readFiles(root: string, prefix: string): Snapshot | undefined {
 
 function readTrustedFile(file: string): TrustedFile {
   const bytes = readFileSync(file);
-  const sha256 = createHash("sha256").update(bytes).digest("hex");
+  const sha256 = computeSha256(bytes);
   const isText = bytes.length <= maxTextLength && !bytes.includes(0);
   return { sha256, ...(isText && { text: bytes.toString() }) };
 }

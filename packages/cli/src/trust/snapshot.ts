@@ -1,10 +1,10 @@
 // What a user trusts: a project file and the code that it loads, if its text names that code. These are the local
 // scripts that `.mcp.json` starts, and relative imports, followed from module to module. Packages, and paths that are
 // computed, are not covered.
-import { createHash } from "node:crypto";
 import { readFileSync, realpathSync, statSync } from "node:fs";
 import { basename, dirname, join, relative, resolve, sep } from "node:path";
 import { isRecord } from "capstan";
+import { computeSha256 } from "../sha256.ts";
 
 /** A file as it was trusted. The text shows what has changed since; a long file has only its digest. */
 export type TrustedFile = { readonly sha256: string; readonly text?: string };
@@ -25,7 +25,7 @@ export function takeSnapshot(file: string): Snapshot {
     if (files.has(name)) return;
     const bytes = tryRead(path);
     const text = bytes?.toString() ?? "";
-    const sha256 = bytes ? createHash("sha256").update(bytes).digest("hex") : "unreadable";
+    const sha256 = bytes ? computeSha256(bytes) : "unreadable";
     files.set(name, { sha256, ...(text.length <= maxTextLength && { text }) });
     const loaded = startsServers && path === entry ? listScripts(text, folder) : listImports(text, path);
     for (const next of loaded) visit(next);

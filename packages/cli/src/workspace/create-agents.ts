@@ -9,7 +9,7 @@ import {
   suggestName,
   type Tool,
 } from "capstan";
-import { defaultModel } from "capstan/models";
+import { defaultModel } from "capstan/models/default";
 import { chooseTools, loadConfiguredTools, type ToolContext } from "./choose-tools.ts";
 import { resolveModel } from "./resolve-model.ts";
 import type { WorkspaceFlags } from "./workspace.ts";

@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import {
   type Agent,
   AgentError,
@@ -40,7 +39,7 @@ export function createEngine({ store, agents, policy, folder, log }: EngineOptio
     },
   });
   function start(agent: Agent, input: RunInput, given: Omit<RunOptions, "store"> = {}): Run {
-    const { session = `ses_${randomUUID()}`, hooks = {} } = given;
+    const { session = `ses_${crypto.randomUUID()}`, hooks = {} } = given;
     const told = hooks.onEvent;
     const onEvent = (event: Event) => {
       log(event);

@@ -1,5 +1,5 @@
 import { AgentError, type Json, type Model, suggestName } from "capstan";
-import { getProvider, providers } from "capstan/models";
+import { getProvider, providers } from "capstan/models/default";
 import { effortLevels } from "./parse-effort.ts";
 
 /** Efforts that may follow a model name, including efforts of single providers. Any other suffix is part of the name. */

@@ -6,7 +6,7 @@ import type { Agent, Effort, JsonSchema, PolicyOverrides, Store } from "capstan"
 import { dataFolder } from "capstan/data-folder";
 import type { LocalEngine } from "capstan/engines/local";
 import type { FileLogs } from "capstan/logs/file";
-import { keyState } from "capstan/models";
+import { keyState } from "capstan/models/default";
 import type { Config } from "../config/config.ts";
 import { ensureDataFolder } from "../config/ensure-data-folder.ts";
 import { loadProject, type Project } from "../config/load-project.ts";

@@ -1,8 +1,8 @@
 // Earlier contents of changed files, so that a change can be undone, also after a restart. Each change is one file in a
 // folder of its root: a line of JSON, then the bytes of the earlier content. The names of these files sort by time.
-import { createHash, randomUUID } from "node:crypto";
 import { mkdir, open, readdir, readFile, rename, stat, unlink } from "node:fs/promises";
 import { join, resolve } from "node:path";
+import { computeSha256 } from "../sha256.ts";
 import { getSystemCode } from "./file-errors.ts";
 
 export type UndoOptions = {
@@ -95,13 +95,13 @@ export function openChangeHistory(rootPath: string, options: UndoOptions): Chang
 }
 
 export function hashContent(content: Uint8Array): string {
-  return createHash("sha256").update(content).digest("hex");
+  return computeSha256(content);
 }
 
 /** Ids sort in the order of the changes, also if the clock goes back. */
 function createId(newest: string | undefined): string {
   const time = Math.max(Date.now(), Number(newest?.split("-")[0] ?? 0) + 1);
-  return `${String(time).padStart(15, "0")}-${randomUUID().slice(0, 8)}`;
+  return `${String(time).padStart(15, "0")}-${crypto.randomUUID().slice(0, 8)}`;
 }
 
 async function listIds(folder: string): Promise<readonly string[]> {

@@ -1,7 +1,6 @@
 // A file is never written in place. The new content goes to a temporary file in the same directory, is synced, and then
 // renamed over the target, so that readers and crashes see either the old or the new content. A crash can leave a
 // `.capstan-….tmp` file behind, which is harmless and hidden from the tools.
-import { randomUUID } from "node:crypto";
 import { type BigIntStats, constants } from "node:fs";
 import { type FileHandle, open, rename, unlink } from "node:fs/promises";
 import { AgentError } from "capstan";
@@ -33,7 +32,7 @@ export async function replaceInDirectory(
 ): Promise<void> {
   const names = [...directory.names, name];
   const target = (await findEntry(directory, name))?.name ?? name;
-  const temporary = `.capstan-${randomUUID()}.tmp`;
+  const temporary = `.capstan-${crypto.randomUUID()}.tmp`;
   const handle = await open(directory.at(temporary), O_WRONLY | O_CREAT | O_EXCL | noFollow, newFileMode);
   try {
     try {

@@ -1,5 +1,5 @@
-import { createHash } from "node:crypto";
 import type { BigIntStats } from "node:fs";
+import { computeSha256 } from "../sha256.ts";
 import { createArgumentError, quotePath } from "./file-errors.ts";
 
 /** A file of a session, and the arguments of the call that changes it. */
@@ -58,7 +58,7 @@ export function createSeenFiles(): SeenFiles {
 
 /** Arguments can be long: a call that is never made should not be kept whole. */
 function hash(call: string): string {
-  return createHash("sha256").update(call).digest("base64");
+  return computeSha256(call, "base64");
 }
 
 function getFileVersion(stats: BigIntStats | undefined): string {

@@ -1,5 +1,4 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { randomUUID } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
 import { constants, release, tmpdir } from "node:os";
 import { join } from "node:path";
@@ -86,7 +85,7 @@ export async function runCommand(options: RunCommandOptions): Promise<CommandRes
   }
   const home = await mkdtemp(join(tmpdir(), "capstan-shell-"));
   try {
-    const id = randomUUID();
+    const id = crypto.randomUUID();
     const env = { ...buildEnvironment(options.environment, home), CAPSTAN_SHELL: id };
     const [program = "", ...rest] = wrapped;
     const child = spawn(program, rest, {

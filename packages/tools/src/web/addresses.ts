@@ -15,23 +15,34 @@ export type AddressPolicy = {
 
 const parseRanges = (...texts: readonly string[]): readonly AddressRange[] => texts.map(parseRange);
 
-/** Where clouds serve credentials. Includes all link-local addresses. */
-const metadataRanges = parseRanges(
-  ...["169.254.0.0/16", "100.100.100.200/32", "192.0.0.192/32", "168.63.129.16/32"],
-  ...["fe80::/10", "fd00:ec2::/32", "fd20:ce::254/128", "fd00:42::42/128"],
-);
-const privateRanges = parseRanges(
-  ...["10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16"],
-  ...["::1/128", "fc00::/7"],
-);
-const specialIPv4 = parseRanges(
-  ...["0.0.0.0/8", "192.0.0.0/24", "192.0.2.0/24", "192.88.99.0/24", "198.18.0.0/15", "198.51.100.0/24"],
-  ...["203.0.113.0/24", "224.0.0.0/4", "240.0.0.0/4"],
-);
-const [globalUnicast] = parseRanges("2000::/3") as [AddressRange];
-/** 2001::/23 contains Teredo, 2002::/16 is 6to4: both tunnel to an IPv4 address that the sender chooses. */
-const specialIPv6 = parseRanges("2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20");
-const ipv4SuffixRanges = parseRanges("::ffff:0:0/96", "64:ff9b::/96");
+const parseKnownRanges = () => ({
+  /** Where clouds serve credentials. Includes all link-local addresses. */
+  metadata: parseRanges(
+    ...["169.254.0.0/16", "100.100.100.200/32", "192.0.0.192/32", "168.63.129.16/32"],
+    ...["fe80::/10", "fd00:ec2::/32", "fd20:ce::254/128", "fd00:42::42/128"],
+  ),
+  private: parseRanges(
+    ...["10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16"],
+    ...["::1/128", "fc00::/7"],
+  ),
+  specialIPv4: parseRanges(
+    ...["0.0.0.0/8", "192.0.0.0/24", "192.0.2.0/24", "192.88.99.0/24", "198.18.0.0/15", "198.51.100.0/24"],
+    ...["203.0.113.0/24", "224.0.0.0/4", "240.0.0.0/4"],
+  ),
+  globalUnicast: parseRange("2000::/3"),
+  /** 2001::/23 contains Teredo, 2002::/16 is 6to4: both tunnel to an IPv4 address that the sender chooses. */
+  specialIPv6: parseRanges("2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20"),
+  mappedIPv4: parseRange("::ffff:0:0/96"),
+  translatedIPv4: parseRange("64:ff9b::/96"),
+});
+
+let knownRanges: ReturnType<typeof parseKnownRanges> | undefined;
+
+/** Parses the ranges with the first address: few programs that load the tools make a request. */
+function getKnownRanges(): NonNullable<typeof knownRanges> {
+  knownRanges ??= parseKnownRanges();
+  return knownRanges;
+}
 
 /** Returns why an address may not be reached. `metadata` applies even with `allowPrivate`. */
 export function checkAddress(text: string, policy: AddressPolicy): "address" | "metadata" | undefined {
@@ -42,10 +53,12 @@ export function checkAddress(text: string, policy: AddressPolicy): "address" | "
 function checkParsedAddress(address: Address, policy: AddressPolicy): "address" | "metadata" | undefined {
   const embedded = extractIPv4(address, policy.nat64Prefixes);
   if (embedded !== undefined) return checkParsedAddress({ family: 4, value: embedded }, policy);
-  if (isInAny(metadataRanges, address)) return "metadata";
-  if (isInAny(privateRanges, address)) return policy.allowPrivate ? undefined : "address";
-  if (address.family === 4) return isInAny(specialIPv4, address) ? "address" : undefined;
-  const isPublic = isIn(globalUnicast, address) && !isInAny(specialIPv6, address) && !isIsatap(address.value);
+  const ranges = getKnownRanges();
+  if (isInAny(ranges.metadata, address)) return "metadata";
+  if (isInAny(ranges.private, address)) return policy.allowPrivate ? undefined : "address";
+  if (address.family === 4) return isInAny(ranges.specialIPv4, address) ? "address" : undefined;
+  const isGlobal = isIn(ranges.globalUnicast, address) && !isInAny(ranges.specialIPv6, address);
+  const isPublic = isGlobal && !isIsatap(address.value);
   return isPublic ? undefined : "address";
 }
 
@@ -58,8 +71,9 @@ export function isSameAddress(one: string | undefined, other: string): boolean {
 function toComparableAddress(text: string | undefined): string | undefined {
   const address = text === undefined ? undefined : parseAddress(text);
   if (!address) return undefined;
-  const [mapped] = ipv4SuffixRanges as [AddressRange];
-  return isIn(mapped, address) ? `4 ${getLowest32Bits(address.value)}` : `${address.family} ${address.value}`;
+  return isIn(getKnownRanges().mappedIPv4, address)
+    ? `4 ${getLowest32Bits(address.value)}`
+    : `${address.family} ${address.value}`;
 }
 
 /** Returns undefined for invalid addresses, and for addresses with a zone, which are link-local. */
@@ -107,7 +121,8 @@ function isIsatap(value: bigint): boolean {
 }
 
 function extractIPv4(address: Address, nat64Prefixes: readonly AddressRange[]): bigint | undefined {
-  if (isInAny(ipv4SuffixRanges, address)) return getLowest32Bits(address.value);
+  const { mappedIPv4, translatedIPv4 } = getKnownRanges();
+  if (isInAny([mappedIPv4, translatedIPv4], address)) return getLowest32Bits(address.value);
   const prefix = nat64Prefixes.find((range) => isIn(range, address));
   return prefix && extractTranslatedIPv4(address.value, prefix.length);
 }

@@ -1,6 +1,4 @@
 import { isIP, type Socket } from "node:net";
-// As a namespace: Workers have no `getCACertificates`, and a bundle that names it does not load there.
-import * as tls from "node:tls";
 import { isSameAddress } from "./addresses.ts";
 import { getPort } from "./check-url.ts";
 import type { Guard } from "./guard.ts";
@@ -62,6 +60,9 @@ function waitForConnect(socket: Socket, timeoutMs: number | undefined): Promise<
 function openTlsSocket(socket: Socket, url: URL, { certificates }: Guard): Promise<Socket> {
   const host = normalizeHost(url.hostname);
   const { promise, resolve, reject } = Promise.withResolvers<Socket>();
+  // Not imported: that would parse the certificates of all authorities, which takes Node 5 ms. Workers have no
+  // `getCACertificates`, and would not load an import that names it.
+  const tls = process.getBuiltinModule("node:tls");
   const secure = tls.connect({
     socket,
     host,

@@ -1,5 +1,5 @@
-import { createHash } from "node:crypto";
 import type { Fragment } from "capstan";
+import { computeSha256 } from "../sha256.ts";
 import type { Extracted } from "./extract-task.ts";
 
 const maxSections = 20;
@@ -45,9 +45,7 @@ export function createFragment(passage: {
   readonly url: string;
 }): Fragment {
   const { content, title, url } = passage;
-  const digest = createHash("sha256")
-    .update(JSON.stringify([url, content]))
-    .digest("hex");
+  const digest = computeSha256(JSON.stringify([url, content]));
   return { id: `web_${digest.slice(0, 12)}`, content, source: { title, url }, isInResult: true };
 }
 

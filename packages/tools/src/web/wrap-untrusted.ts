@@ -1,5 +1,3 @@
-import { randomBytes } from "node:crypto";
-
 /** Lines at the start of the wrapped content. */
 export type UntrustedHeader = Readonly<Record<string, string | undefined>>;
 
@@ -25,7 +23,7 @@ export function wrapUntrusted(text: string, facts: UntrustedHeader): string {
 /** 128 random bits; the check for a collision costs nothing. */
 function createUnusedName(text: string): string {
   for (;;) {
-    const name = randomBytes(16).toString("hex");
+    const name = Buffer.from(crypto.getRandomValues(new Uint8Array(16))).toString("hex");
     if (!text.includes(name)) return name;
   }
 }

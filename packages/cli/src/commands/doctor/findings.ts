@@ -1,5 +1,5 @@
 import { run } from "capstan";
-import { keyState } from "capstan/models";
+import { keyState } from "capstan/models/default";
 import { memory } from "capstan/stores/memory";
 import { loadProject, type Project } from "../../config/load-project.ts";
 import type { Io } from "../../io.ts";
