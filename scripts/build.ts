@@ -26,29 +26,34 @@ export function getEntries({ exports }: Manifest): { [name: string]: string } {
   return Object.fromEntries(entries);
 }
 
-/** What every run of `capstan`, and every model client, loads, in few files: each costs more to load than its content. The first match counts. */
+/** What is loaded together, in few files: each costs more to load than its content. The first match counts. */
 const commonChunks = [
   {
     name: "vocabulary",
-    test: /capstan\/src\/(?:(?!index\.ts)[\w-]+\.ts|(?:approvals|hosted|requests|schema|settings)\/|models\/(?:environment|providers)\.ts)|rolldown\/runtime/,
+    test: /capstan\/src\/(?:(?!index\.ts)[\w-]+\.ts|(?:approvals|hosted|requests|schema|settings)\/|models\/(?:environment|providers)\.ts)/,
   },
   {
     name: "model-client",
     test: /capstan\/src\/models\/(?:(?:circuit|describe-request|event-pattern|event-shapes|http-failure|http-model|locate-fields|logprobs|model-table|post|pricing|special-tokens|stream-identity|stream-reader|wire|wire-media|with-cache)|embeddings\/embedding-model)\.ts/,
   },
-  {
-    debugName: "core",
-    name: (id: string, graph: ChunkingContext) => (isLoadedWithIndex(id, graph) ? "core" : null),
-    test: /capstan\/src\/(?!index\.ts)/,
-  },
+  groupLoadedWith("capstan/src/index.ts", "core"),
+  // For `capstan --version`, every command, `capstan --help`, and `capstan -p`.
+  groupLoadedWith("cli/src/main.ts", "main"),
+  groupLoadedWith("cli/src/commands/program.ts", "program"),
+  { name: "commands", test: /cli\/src\/.*\/add-(?!skill\.)[\w-]+\.ts$/ },
+  groupLoadedWith("cli/src/print/run-script.ts", "script"),
 ];
 
-/** Whether `import "capstan"` loads a module. What is only imported by calls of `import()` is loaded when it is used. */
-function isLoadedWithIndex(id: string, graph: ChunkingContext, visited: Set<string> = new Set()): boolean {
-  if (visited.has(id)) return false;
-  visited.add(id);
-  if (id.endsWith("capstan/src/index.ts")) return true;
-  return (graph.getModuleInfo(id)?.importers ?? []).some((each) => isLoadedWithIndex(each, graph, visited));
+/** Puts a module and what is loaded with it into one chunk. What it imports by a call of `import()` is loaded later, if at all. */
+function groupLoadedWith(entry: string, chunk: string) {
+  const isLoaded = (id: string, graph: ChunkingContext, visited: Set<string> = new Set()): boolean => {
+    if (visited.has(id)) return false;
+    visited.add(id);
+    if (id.endsWith(entry)) return true;
+    return (graph.getModuleInfo(id)?.importers ?? []).some((each) => isLoaded(each, graph, visited));
+  };
+  const name = (id: string, graph: ChunkingContext) => (isLoaded(id, graph) ? chunk : null);
+  return { debugName: chunk, name, test: new RegExp(`/${entry.slice(0, entry.indexOf("/"))}/src/`) };
 }
 
 /** Writes the bundles to `output` and removes the previous build. */
