@@ -25,6 +25,7 @@ import { perform } from "../perform/perform.ts";
 import { findBackgroundAgent } from "../rules/pending-calls.ts";
 import { withMaskedIo } from "../secrets/masked-io.ts";
 import type { State } from "../state/state.ts";
+import type { Tool, ToolContext } from "../tool.ts";
 import { type BackgroundRuns, createBackgroundRuns } from "./background-runs.ts";
 import { buildNestedStart, createNestedLog, endNestedRun } from "./nested-run.ts";
 import type { RunServices } from "./services.ts";
@@ -117,7 +118,7 @@ function createStep(
     emit,
     ...(log.addRequest && { addRequest: log.addRequest }),
     resolveModel: (choice) => resolveModel(choice, hooks),
-    executeIsolated: async (...call) => (await import("../node/isolated-call.ts")).executeIsolated(...call),
+    executeIsolated,
     findApprovalRule: (scopes) => findApprovalRule(store, sessionId, scopes),
     async runNested(request, callId, signal) {
       await startNested(services, state, { request, callId });
@@ -145,6 +146,10 @@ function createStep(
     findAgent: (name) => agents.get(name),
   });
   return withConcurrencyLimit(affordable, state.run?.policy.maxConcurrency ?? 1);
+}
+
+async function executeIsolated(tool: Tool, input: unknown, context: ToolContext): Promise<unknown> {
+  return (await import("../node/isolated-call.ts")).executeIsolated(tool, input, context);
 }
 
 function resolveModel(choice: ModelChoice, { onBeforeModel }: CallHooks): Model {
