@@ -49,7 +49,7 @@ describe("in a browser", () => {
         .sort(),
     ).toEqual([
       ...["approval-scope.ts", "clock.ts", "errors.ts", "escape-text.ts"],
-      ...["event.ts", "history.ts", "json.ts", "usage.ts"],
+      ...["event.ts", "history.ts", "json.ts", "lazy.ts", "usage.ts"],
     ]);
     expect(code.length).toBeLessThan(85_000);
   });

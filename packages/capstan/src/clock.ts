@@ -71,10 +71,8 @@ function startLongTimer(ms: number, fire: () => void, onStart?: (timer: Timer) =
 
 /** How long the runs of a process work in one turn of the event loop. */
 const maxBusyMs = 2;
-/**
- * In Cloudflare Workers the timers of a request end with it, so another request must not wait for them. Only they have
- * this class; `navigator` would tell as well, but Node loads a module when it is read.
- */
+// In Cloudflare Workers the timers of a request end with it, so another request must not wait for them. Only they have
+// this class. `navigator` names them too, but Node loads a module when it is read.
 const isWorker = "WebSocketPair" in globalThis;
 /** Undefined in browsers, which use a separate thread for the network. Read here, because tests replace it. */
 const { setImmediate: onNextTurn } = (isWorker ? {} : globalThis) as {

@@ -3,7 +3,8 @@ import { createLazyPattern } from "./lazy.ts";
 // Characters without a visible glyph: controls, direction marks, joiners, variation selectors, tags. Includes line
 // breaks and tabs, because approval cards render them as spaces.
 const getInvisible = createLazyPattern(
-  String.raw`[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Variation_Selector}]|\u034f|[\u115f\u1160\u17b4\u17b5\u3164\uffa0]`,
+  () =>
+    String.raw`[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Variation_Selector}]|\u034f|[\u115f\u1160\u17b4\u17b5\u3164\uffa0]`,
   "gu",
 );
 const spaces = /[^\S \n\t]/gu;
@@ -18,7 +19,7 @@ function toEscape(character: string): string {
 }
 
 // The straight ones are part of most arguments.
-const getQuotationMarks = createLazyPattern(String.raw`(?!["'])\p{Quotation_Mark}`, "gu");
+const getQuotationMarks = createLazyPattern(() => String.raw`(?!["'])\p{Quotation_Mark}`, "gu");
 
 /**
  * Quotes a text of unknown origin within a sentence of the runtime. It cannot end the quotation or hide characters; the
@@ -51,7 +52,8 @@ export function formatInput(input: unknown): string {
 // Invisible characters of ordinary text: line breaks, tabs, non-breaking spaces, and joiners inside emoji and in scripts
 // that need them. They cannot hide or reorder text.
 const getOrdinaryInvisible = createLazyPattern(
-  String.raw`(\n|\t|\u00a0|\u202f|(?<=\p{Extended_Pictographic}|\p{Emoji_Modifier}|\ufe0f)\u200d(?=\p{Extended_Pictographic})|(?<=[\p{Extended_Pictographic}\d#*])\ufe0f|(?<=[\p{L}\p{M}])[\u200c\u200d](?=[\p{L}\p{M}]))`,
+  () =>
+    String.raw`(\n|\t|\u00a0|\u202f|(?<=\p{Extended_Pictographic}|\p{Emoji_Modifier}|\ufe0f)\u200d(?=\p{Extended_Pictographic})|(?<=[\p{Extended_Pictographic}\d#*])\ufe0f|(?<=[\p{L}\p{M}])[\u200c\u200d](?=[\p{L}\p{M}]))`,
   "u",
 );
 

@@ -2,7 +2,7 @@ import { createLazyPattern } from "./lazy.ts";
 
 const maxWordLength = 500; // Postgres allows 2046 bytes
 
-export const getWordPattern: () => RegExp = createLazyPattern(String.raw`[\p{L}\p{N}\p{M}]+`, "gu");
+export const getWordPattern: () => RegExp = createLazyPattern(() => String.raw`[\p{L}\p{N}\p{M}]+`, "gu");
 
 /** Splits a text into words without case and accents, as they are indexed and searched. */
 export function splitWords(text: string): string[] {

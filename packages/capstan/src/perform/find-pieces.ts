@@ -18,7 +18,7 @@ export type Piece = { readonly text: string; readonly folded: string };
 /** All sequences of eight letters and digits in the arguments of a call, in every reading of them. */
 export type ArgumentIndex = ReadonlySet<string>;
 
-const getSeparators = createLazyPattern(String.raw`[^\p{L}\p{N}]+`, "gu");
+const getSeparators = createLazyPattern(() => String.raw`[^\p{L}\p{N}]+`, "gu");
 
 /** Reduces a text to what remains after changes of case, accents, spaces and punctuation: capital letters and digits. */
 export function foldText(text: string): string {
@@ -104,7 +104,7 @@ export function findPieces(text: string, index: ArgumentIndex): readonly Piece[]
     .filter(isTelling);
 }
 
-const getTellingText = createLazyPattern(String.raw`\d.*\d|@|\p{Script=Han}`, "su");
+const getTellingText = createLazyPattern(() => String.raw`\d.*\d|@|\p{Script=Han}`, "su");
 
 /** Numbers, addresses and names in Chinese characters are telling even when they are short. */
 function isTelling({ text, folded }: Piece): boolean {

@@ -22,7 +22,7 @@ export function isNamedBy(history: readonly Entry[], target: string): boolean {
   );
 }
 
-const getPlainText = createLazyPattern(String.raw`^[\p{L}\p{M}\s]*$`, "u");
+const getPlainText = createLazyPattern(() => String.raw`^[\p{L}\p{M}\s]*$`, "u");
 
 /** Whether a target consists of letters and spaces only, so that it must be quoted to be named. */
 export function isPlainText(target: string): boolean {
@@ -31,14 +31,15 @@ export function isPlainText(target: string): boolean {
 
 // A single quotation mark inside a word is an apostrophe.
 const getQuotedValue = createLazyPattern(
-  [
-    '"([^"\\n]+)"',
-    "(?<![\\p{L}\\p{N}])'([^'\\n]+)'(?![\\p{L}\\p{N}])",
-    "`([^`\\n]+)`",
-    "“([^”\\n]+)”",
-    "‘([^’\\n]+)’",
-    "«([^»\\n]+)»",
-  ].join("|"),
+  () =>
+    [
+      '"([^"\\n]+)"',
+      "(?<![\\p{L}\\p{N}])'([^'\\n]+)'(?![\\p{L}\\p{N}])",
+      "`([^`\\n]+)`",
+      "“([^”\\n]+)”",
+      "‘([^’\\n]+)’",
+      "«([^»\\n]+)»",
+    ].join("|"),
   "gu",
 );
 

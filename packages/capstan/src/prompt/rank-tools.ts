@@ -69,7 +69,7 @@ function readSpecTexts({ name, description, input }: ToolSpec): Record<keyof typ
   };
 }
 
-const getWordBoundary = createLazyPattern(String.raw`([\p{Ll}\p{N}])(\p{Lu})`, "gu");
+const getWordBoundary = createLazyPattern(() => String.raw`([\p{Ll}\p{N}])(\p{Lu})`, "gu");
 
 /** Returns the content words of a text by their roots. The parts of `sendLetter` and `send_letter` are words. */
 function listRoots(text: string): readonly string[] {

@@ -55,8 +55,8 @@ export function needsSources(message: string): boolean {
   return !isArithmetic(text) && !aboutTheAgent.test(text) && !aboutTheAnswer.test(text) && !isCourtesy(text);
 }
 
-const getArithmeticWords = createLazyPattern("[\\p{L}'’]+", "gu");
-const getOtherText = createLazyPattern("[^\\p{L}\\d\\s'’+\\-−*×x·÷/^%()[\\].,?!=]", "u");
+const getArithmeticWords = createLazyPattern(() => "[\\p{L}'’]+", "gu");
+const getOtherText = createLazyPattern(() => "[^\\p{L}\\d\\s'’+\\-−*×x·÷/^%()[\\].,?!=]", "u");
 
 function isArithmetic(text: string): boolean {
   if (!/\d/.test(text) || !operator.test(text)) return false;

@@ -15,7 +15,8 @@ const functionWords = new Set(
 
 /** Scripts without spaces between words: pairs of characters count as words. */
 const getUnspacedText = createLazyPattern(
-  String.raw`[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}]+`,
+  () =>
+    String.raw`[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}]+`,
   "gu",
 );
 
@@ -50,8 +51,8 @@ function toStem(word: string): string {
   return singular.slice(0, Math.max(4, word.length - 3));
 }
 
-const getMarks = createLazyPattern(String.raw`\p{M}`, "gu");
-const getSeparators = createLazyPattern(String.raw`[^\p{L}\p{N}]+`, "gu");
+const getMarks = createLazyPattern(() => String.raw`\p{M}`, "gu");
+const getSeparators = createLazyPattern(() => String.raw`[^\p{L}\p{N}]+`, "gu");
 
 /** Returns the words of a text in lower case and without accents, each after one space. */
 export function foldCase(text: string): string {

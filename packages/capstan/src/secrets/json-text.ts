@@ -7,7 +7,7 @@ export type MaskText = (text: string) => string;
 // Characters that a terminal interprets or hides, or that some programs read as a line end: control, format and lone
 // surrogate characters, and Unicode separators. Joiners are excluded, because scripts and emoji need them.
 const getUnseenCharacters = createLazyPattern(
-  String.raw`(?![\u200c\u200d])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]`,
+  () => String.raw`(?![\u200c\u200d])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]`,
   "gu",
 );
 
