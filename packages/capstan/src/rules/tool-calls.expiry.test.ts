@@ -66,7 +66,7 @@ describe("a request for approval", () => {
     clock.step(400 * dayMs);
     running.approve("ada");
     expect(await running.approve("bob")).toMatchObject({ status: "done" });
-    expect(paid).toEqual(["Ada", "Bob"]);
+    expect(paid.toSorted()).toEqual(["Ada", "Bob"]);
   });
 
   it("can be approved in the last millisecond", async () => {
@@ -76,7 +76,7 @@ describe("a request for approval", () => {
     clock.step(999);
     running.approve("ada");
     expect(await running.approve("bob")).toMatchObject({ status: "done" });
-    expect(paid).toEqual(["Ada", "Bob"]);
+    expect(paid.toSorted()).toEqual(["Ada", "Bob"]);
   });
 });
 
