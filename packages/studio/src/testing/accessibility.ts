@@ -17,6 +17,18 @@ async function runAxe(part: string | undefined): Promise<readonly string[]> {
   );
 }
 
+/** Changes the theme of the browser, and resolves when the last color of the page has changed. */
+export async function changeTheme(page: Page, theme: "light" | "dark"): Promise<void> {
+  await page.emulateMedia({ colorScheme: theme });
+  await page.evaluate(async (value) => {
+    const waitForFrame = () => new Promise((resolve) => requestAnimationFrame(resolve));
+    while (document.documentElement.dataset.theme !== value) await waitForFrame();
+    await Promise.all(document.getAnimations().map((each) => each.finished.catch(() => undefined)));
+    await waitForFrame();
+    await waitForFrame();
+  }, theme);
+}
+
 /** Nothing keeps people out, and nothing is wider than the window. */
 export async function assertAccessible(page: Page, part?: string): Promise<void> {
   await page.waitForFunction(isStill);

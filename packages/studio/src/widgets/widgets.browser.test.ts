@@ -49,15 +49,30 @@ beforeAll(async () => {
   origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 });
 
-afterAll(() => {
+afterAll(async () => {
+  await Promise.all([...fixturePages.values()].map(({ page }) => page.context().close()));
   server?.close();
   rmSync(folder, { recursive: true, force: true });
 });
 
 type Opened = { readonly page: Page; readonly problems: string[] };
 
+/** Pages that the tests use one after another, by width. */
+const fixturePages = new Map<number, Opened>();
+
 /** What leaves the origin is stopped and told, as is every error of the page. */
 async function openFixture(query: string, width = 1440): Promise<Opened> {
+  const fixturePage = fixturePages.get(width) ?? (await createFixturePage(width));
+  fixturePages.set(width, fixturePage);
+  const { page, problems } = fixturePage;
+  await page.goto("about:blank");
+  await page.mouse.move(0, 0);
+  problems.length = 0; // of the test before
+  await page.goto(`${origin}/?${query}`);
+  return fixturePage;
+}
+
+async function createFixturePage(width: number): Promise<Opened> {
   const context = await browser.newContext({
     viewport: { width, height: 900 },
     hasTouch: width < 500,
@@ -75,7 +90,6 @@ async function openFixture(query: string, width = 1440): Promise<Opened> {
     problems.push(`left for ${url.href}`);
     return route.abort();
   });
-  await page.goto(`${origin}/?${query}`);
   return { page, problems };
 }
 
@@ -120,7 +134,6 @@ describe("the widgets, in a real browser", () => {
       }
       await assertAccessible(page);
       expect(problems).toEqual([]);
-      await page.context().close();
     },
     30_000,
   );
@@ -150,7 +163,6 @@ describe("the widgets, in a real browser", () => {
     const used = Math.max(...boxes.map(({ bottom }) => bottom)) - Math.min(...boxes.map(({ top }) => top));
     expect(used / (drawing?.height ?? 1)).toBeGreaterThan(0.7);
     expect(problems).toEqual([]);
-    await page.context().close();
   });
 
   it("show where a region hides more, keep the head of a table in sight, and scroll by keyboard", async () => {
@@ -169,7 +181,6 @@ describe("the widgets, in a real browser", () => {
     await page.keyboard.press("End");
     await expect.poll(() => rows.getAttribute("data-more")).toBe("left");
     expect(problems).toEqual([]);
-    await page.context().close();
   });
 
   it("render passages that are Markdown, and highlight what is cited across its elements", async () => {
@@ -187,7 +198,6 @@ describe("the widgets, in a real browser", () => {
     );
     expect(new Set(highlighted)).toEqual(new Set(["Book with trips, two weeks ahead."]));
     expect(problems).toEqual([]);
-    await page.context().close();
   });
 
   it("load and run nothing from hostile text, names and props (A64, A65, A66, A68, A69, A74)", async () => {
@@ -206,7 +216,6 @@ describe("the widgets, in a real browser", () => {
       .evaluateAll((all) => all.map((link) => link.getAttribute("href") ?? ""));
     expect(links.filter((link) => !/^(?:https?|mailto):/.test(link))).toEqual([]);
     expect(problems).toEqual([]);
-    await page.context().close();
   });
 
   it("work by keyboard alone", async () => {
@@ -249,7 +258,6 @@ describe("the widgets, in a real browser", () => {
     await page.keyboard.press("Escape");
     await page.getByRole("dialog").waitFor({ state: "hidden" });
     expect(problems).toEqual([]);
-    await page.context().close();
   });
 });
 
@@ -283,7 +291,6 @@ describe("maths, diagrams and images in Markdown", () => {
     await waitUntilDrawn(page);
     expect((await listScripts()).filter((name) => /temml|mermaid/.test(name))).toEqual([]);
     expect(problems).toEqual([]);
-    await page.context().close();
   });
 
   it("run, load and follow nothing, and stay code when they are invalid, too large or endless (A64, A65, A66, A72)", async () => {
@@ -306,6 +313,5 @@ describe("maths, diagrams and images in Markdown", () => {
     });
     expect(drawn).not.toMatch(/<script|onerror=|javascript:|evil\.example\/c/);
     expect(problems).toEqual([]);
-    await page.context().close();
   });
 });
