@@ -59,6 +59,7 @@ const config: ViteUserConfig = defineConfig({
   resolve: { conditions: ["capstan-source"] },
   ssr: { resolve: { conditions: ["capstan-source", "node", "development|production"] } },
   test: {
+    globalSetup: ["scripts/temporary-folder.ts"],
     setupFiles: ["scripts/loopback-only.ts"],
     // Tests start several hundred processes from the same sources: compile each file once.
     env: { NODE_COMPILE_CACHE: join(import.meta.dirname, "node_modules/.cache/compile") },

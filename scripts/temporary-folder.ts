@@ -1,0 +1,44 @@
+// Vitest global setup: gives a test run a folder for its temporary files, and removes it afterwards. It is in memory where
+// possible, because a file there takes a tenth of the CPU time.
+import { chmodSync, globSync, mkdtempSync, rmSync, statfsSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+/** A file system in memory, on Linux. Containers often have a small one. */
+const memory = "/dev/shm";
+const minFreeBytes = 4 * 2 ** 30;
+const prefix = "capstan-tests-";
+/** A day, as another test run may use one. */
+const maxAgeMs = 86_400_000;
+
+/** Sets `TMPDIR` and `CAPSTAN_RUN_FOLDER` for the workers that start afterwards. Each project calls it. */
+export function setup(): (() => void) | undefined {
+  if (process.env.CAPSTAN_RUN_FOLDER) return undefined;
+  const { TMPDIR: previous } = process.env;
+  const parent = hasSpace(memory) ? memory : tmpdir();
+  removeOldFolders(parent);
+  const folder = mkdtempSync(join(parent, prefix));
+  chmodSync(folder, 0o1777); // PostgreSQL runs as another user
+  Object.assign(process.env, { TMPDIR: folder, CAPSTAN_RUN_FOLDER: folder });
+  return () => {
+    delete process.env.CAPSTAN_RUN_FOLDER;
+    if (previous === undefined) delete process.env.TMPDIR;
+    else process.env.TMPDIR = previous;
+    rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
+  };
+}
+
+function hasSpace(folder: string): boolean {
+  try {
+    const { bavail, bsize } = statfsSync(folder);
+    return bavail * bsize >= minFreeBytes;
+  } catch {
+    return false; // there is no such folder
+  }
+}
+
+/** Removes those of test runs that were killed. */
+function removeOldFolders(parent: string): void {
+  for (const folder of globSync(join(parent, `${prefix}*`)))
+    if (statSync(folder).mtimeMs < Date.now() - maxAgeMs) rmSync(folder, { recursive: true, force: true });
+}
