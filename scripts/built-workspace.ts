@@ -90,6 +90,7 @@ async function buildPackage(name: string, folder: string): Promise<void> {
 
 /** Programs that many tests start: see `packages/verification/src/program-arguments.ts`. */
 const programs = [
+  "packages/cli/src/testing/pty-chat.ts",
   "packages/dbos/src/testing/worker.ts",
   "packages/server/src/testing/drain-worker.ts",
   "packages/server/src/testing/server-worker.ts",

@@ -98,15 +98,16 @@ describe("the examples", () => {
     expect(listExamples()).toEqual(Object.keys(lines));
   });
 
+  let resumed = "";
   it.each(Object.entries(lines))("%s runs and prints the expected output", async (name, line) => {
     const { exitCode, output } = await runExample(name, process.env.CAPSTAN_BUILT);
+    if (name === "resume") resumed = output;
     expect(output.split("\n")).toContain(line);
     expect(exitCode).toBe(0);
   });
 
-  it("resume does not repeat finished tools after its process crashed", async () => {
-    const { output } = await runExample("resume", process.env.CAPSTAN_BUILT);
-    expect(output.match(/translate runs/g)).toHaveLength(1);
+  it("resume does not repeat finished tools after its process crashed", () => {
+    expect(resumed.match(/translate runs/g)).toHaveLength(1);
   });
 });
 

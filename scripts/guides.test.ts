@@ -95,7 +95,10 @@ describe("the output shown in the learning guide", () => {
   }
   const printed = new Map<string, string>();
   beforeAll(async () => {
-    const running = [...shown.keys()].map(async (name) => ({ name, ...(await runExample(name)) }));
+    const running = [...shown.keys()].map(async (name) => ({
+      name,
+      ...(await runExample(name, process.env.CAPSTAN_BUILT)),
+    }));
     for (const { name, output } of await Promise.all(running)) printed.set(name, output);
   });
 

@@ -26,6 +26,7 @@ afterEach(async () => {
 
 const createEnvironment = () => ({
   PATH: process.env.PATH ?? "",
+  NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? "",
   CAPSTAN_HOME: data,
   CAPSTAN_MODEL: "offline",
 });

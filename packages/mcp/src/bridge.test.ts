@@ -5,6 +5,7 @@ import { textDialect } from "capstan/models";
 import { type Script, scriptedModel } from "capstan/testing";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type McpTools, mcpTools } from "./client/mcp-tools.ts";
+import { compileCache } from "./client/testing/test-servers.ts";
 import { serveMcp } from "./server/serve-mcp.ts";
 import { connect } from "./server/testing/connect.ts";
 import { listenOnLoopback } from "./server/testing/listen.ts";
@@ -18,7 +19,10 @@ beforeAll(async () => {
   mcp = await mcpTools({
     mcpServers: {
       // A server that only reads: the user says so.
-      every: { command: process.execPath, args: [everything], effects: "none", startTimeout: 60_000 },
+      every: {
+        ...{ command: process.execPath, args: [everything], env: compileCache },
+        ...{ effects: "none", startTimeout: 60_000 },
+      },
       broken: { command: process.execPath, args: ["-e", "process.exit(1)"] },
     },
   });

@@ -1,4 +1,5 @@
 import { fileURLToPath } from "node:url";
+import { buildProgramArguments } from "@capstan/verification/program-arguments";
 import { type IPty, spawn } from "@lydell/node-pty";
 import headless from "@xterm/headless";
 
@@ -30,7 +31,7 @@ export type PtyOptions = {
 
 const screenTimeoutMs = 30_000;
 
-/** Starts a source file of this package in a pseudo-terminal, next to the file `beside`. */
+/** Starts a program of a test in a pseudo-terminal, given by its source file next to the file `beside`. */
 export function startInPty(
   beside: string,
   [file, ...args]: readonly [string, ...string[]],
@@ -38,9 +39,11 @@ export function startInPty(
 ): PtyProgram {
   const { NO_COLOR: _, FORCE_COLOR: __, CI: ___, ...own } = process.env;
   const source = fileURLToPath(new URL(file, beside));
-  const flags = ["--conditions=capstan-source", "--disable-warning=ExperimentalWarning"];
   const env = { ...own, ...options.env } as Record<string, string>;
-  return startCommandInPty([process.execPath, ...flags, source, ...args], { ...options, env });
+  return startCommandInPty([process.execPath, ...buildProgramArguments(source), ...args], {
+    ...options,
+    env,
+  });
 }
 
 /** Starts a command in a pseudo-terminal, with this environment and no other. */

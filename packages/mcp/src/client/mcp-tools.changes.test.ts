@@ -1,11 +1,10 @@
-import { fileURLToPath } from "node:url";
 import { afterEach, expect, it } from "vitest";
 import { joinMcpTools } from "./join-mcp-tools.ts";
 import { type McpTools, mcpTools } from "./mcp-tools.ts";
+import { hostileServer } from "./testing/test-servers.ts";
 import { maxTrafficMessages } from "./transport/traffic.ts";
 
-const script = fileURLToPath(new URL("./testing/hostile-server.ts", import.meta.url));
-const hostile = { command: process.execPath, args: [script, "calls"], startTimeout: 60_000 };
+const hostile = hostileServer("calls");
 const opened: McpTools[] = [];
 
 async function open(options: Parameters<typeof mcpTools>[0] = {}): Promise<McpTools> {

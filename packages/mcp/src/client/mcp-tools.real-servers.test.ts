@@ -13,6 +13,7 @@ import { collect, type ScriptedStep, scriptedModel } from "capstan/testing";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { StdioConfig } from "./config/server-config.ts";
 import { type McpTools, mcpTools } from "./mcp-tools.ts";
+import { compileCache } from "./testing/test-servers.ts";
 
 /** The program of an installed server. */
 function findProgram(server: string): string {
@@ -38,12 +39,12 @@ beforeAll(async () => {
   } as const;
   servers.everything = { ...common, args: [everything] };
   servers.filesystem = { ...common, args: [filesystem, folder] };
-  const env = { MEMORY_FILE_PATH: join(folder, "memory.jsonl") };
+  const env = { ...compileCache, MEMORY_FILE_PATH: join(folder, "memory.jsonl") };
   servers.memory = { ...common, args: [findProgram("server-memory")], env };
   const port = await findFreePort();
   webUrl = `http://127.0.0.1:${port}/mcp`;
   web = spawn(process.execPath, [everything, "streamableHttp"], {
-    env: { PORT: String(port) },
+    env: { ...compileCache, PORT: String(port) },
     stdio: "pipe",
   });
   web.stdout?.resume();

@@ -10,6 +10,7 @@ import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { defineAgent } from "capstan";
 import { scriptedModel } from "capstan/testing";
 import { afterEach, describe, expect, it } from "vitest";
+import { compileCache } from "../client/testing/test-servers.ts";
 import { claimStdout } from "./claim-stdout.ts";
 import { serveMcp } from "./serve-mcp.ts";
 import { clientInfo, type Era, versionNegotiation } from "./testing/connect.ts";
@@ -20,7 +21,11 @@ afterEach(async () => {
   await Promise.all(closing.splice(0).map((close) => close()));
 });
 const fixture = fileURLToPath(new URL("testing/stdio-server.ts", import.meta.url));
-const server = { command: process.execPath, args: ["--conditions=capstan-source", fixture] };
+const server = {
+  command: process.execPath,
+  args: ["--conditions=capstan-source", fixture],
+  env: compileCache,
+};
 const query = { name: "query", arguments: { prompt: "Rain?" } };
 
 it.each<Era>(["modern", "legacy"])("a client of the %s era queries an agent over stdio (M1)", async (era) => {
@@ -73,7 +78,12 @@ describe("the inspector's command line", () => {
   async function inspect(...parameters: string[]): Promise<string> {
     const home = await mkdtemp(join(tmpdir(), "capstan-inspector-"));
     closing.push(() => rm(home, { recursive: true, force: true }));
-    const env = { PATH: process.env.PATH, HOME: home, MCP_CATALOG_PATH: join(home, "mcp.json") };
+    const env = {
+      ...compileCache,
+      PATH: process.env.PATH,
+      HOME: home,
+      MCP_CATALOG_PATH: join(home, "mcp.json"),
+    };
     const { stdout } = await promisify(execFile)(process.execPath, [inspector, "--cli", ...parameters], {
       env,
     });

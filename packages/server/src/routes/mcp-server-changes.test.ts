@@ -40,7 +40,7 @@ beforeAll(async () => {
   const port = await findFreePort();
   webUrl = `http://127.0.0.1:${port}/mcp`;
   web = spawn(process.execPath, [everything, "streamableHttp"], {
-    env: { PORT: String(port) },
+    env: { NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE, PORT: String(port) },
     stdio: "pipe",
   });
   web.stdout?.resume();

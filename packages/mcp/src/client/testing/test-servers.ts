@@ -41,8 +41,11 @@ export function elicitationServer(era: "2025" | "2026"): StdioConfig {
   return configureNodeServer(getScript("elicitation-server"), era);
 }
 
+/** Lets Node programs load compiled code, as other test processes do: it takes half of the CPU time. */
+export const compileCache = { NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? "" };
+
 function configureNodeServer(...args: string[]): StdioConfig {
-  return { command: process.execPath, args, startTimeout: 60_000 };
+  return { command: process.execPath, args, env: compileCache, startTimeout: 60_000 };
 }
 
 /** Starts servers and closes them after `use`. */
