@@ -67,6 +67,8 @@ const getMachineTimeZone = createOnce(() =>
     ? "UTC"
     : Intl.DateTimeFormat().resolvedOptions().timeZone,
 );
+/** The last valid one: creating a formatter takes longer than the rest of a start. */
+let checkedTimeZone: string | undefined;
 
 /** A session with an unfinished run that this process executes without an engine, or has suspended. */
 export type BusySession = {
@@ -242,8 +244,10 @@ function checkRunSettings({ name, tools, toolSource }: Agent, settings: ModelSet
 }
 
 function assertTimeZone(timeZone: string): void {
+  if (timeZone === checkedTimeZone) return;
   try {
     new Intl.DateTimeFormat("en", { timeZone });
+    checkedTimeZone = timeZone;
   } catch (cause) {
     const message = `Unknown time zone "${timeZone}". Use a name such as "Europe/Oslo", or omit it for the machine's.`;
     throw new AgentError("invalid_input", message, { cause });
