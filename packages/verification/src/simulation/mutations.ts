@@ -2,105 +2,112 @@ import { type Fact, isRecord, type Json, type Lease, type Model, type Store } fr
 import { fold, serializeState } from "capstan/internal/verification";
 import type { SimulationOptions } from "./simulation.ts";
 
+export type Mutation = SimulationOptions & {
+  readonly what: string;
+  readonly breaks: string;
+  /** The first seed to simulate, if no small one detects it. */
+  readonly from?: number;
+};
+
 /** Broken parts that the simulation must detect, and the invariant that each violates: the simulation can fail. */
-export const mutations: readonly (SimulationOptions & { readonly what: string; readonly breaks: string })[] =
-  [
-    {
-      what: "a store that forgets fencing",
-      mutateStore: withoutFencing,
-      breaks: "stale writers are refused",
-    },
-    {
-      what: "a store that grants a lease twice",
-      mutateStore: withSharedLeases,
-      breaks: "a lease has one holder",
-    },
-    {
-      what: "a store that forgets acknowledged messages",
-      mutateStore: withoutAcknowledgements,
-      breaks: "a message is delivered once",
-    },
-    {
-      what: "an engine that repeats a finished tool",
-      mutateStore: withoutLastResult,
-      breaks: "a call has one result, and nothing after it",
-    },
-    {
-      what: "a log that acknowledges facts before storing them",
-      mutateWorkerStore: withEarlyAcknowledgement,
-      breaks: "no event is emitted before its fact is stored",
-    },
-    {
-      what: "an inbox that drops messages",
-      mutateWorkerStore: withDroppedMessages,
-      breaks: "a takeover delivers pending messages first",
-    },
-    {
-      what: "a snapshot that lacks its last fact",
-      mutateWorkerStore: withIncompleteSnapshots,
-      breaks: "a snapshot is the state of its facts",
-    },
-    {
-      what: "a store that does not announce new facts",
-      mutateWorkerStore: withoutFactNotices,
-      breaks: "a reader gets every fact",
-    },
-    {
-      what: "a run that does not suspend during an outage",
-      mutateWorkerStore: (store) => withChangedFacts(store, withoutSuspension),
-      breaks: "no outage ends a run that has patience left",
-    },
-    {
-      what: "a schedule that moves on before its run is stored",
-      mutateWorkerStore: withEarlyMove,
-      breaks: "no run is lost or stuck",
-    },
-    {
-      what: "a schedule whose time differs from process to process",
-      mutateWorkerStore: withShiftedTimes,
-      breaks: "a schedule starts one run for each time",
-    },
-    {
-      what: "a model client that repeats requests on its own",
-      mutateModel: withOwnRetry,
-      breaks: "nothing is requested more often than the policy says",
-    },
-    {
-      what: "a retry that forgets a finished tool",
-      mutateWorkerStore: withForgetfulRetry,
-      breaks: "a completed step is never performed again",
-    },
-    {
-      what: "a memory that forgets which calls have changed it",
-      mutateStore: withForgetfulMemories,
-      breaks: "a call changes a memory once",
-    },
-    {
-      what: "a compaction that separates a call from its result",
-      mutateWorkerStore: (store) => withChangedFacts(store, withMisplacedCompaction),
-      breaks: "the history is valid",
-    },
-    {
-      what: "a continuation that repeats a part",
-      mutateWorkerStore: (store) => withChangedFacts(store, withRepeatedPart),
-      breaks: "the parts of a message are joined",
-    },
-    {
-      what: "an engine that keeps its leases when it closes",
-      mutateWorkerStore: (store) => ({ ...store, release: async () => undefined }),
-      breaks: "a closed engine holds no lease",
-    },
-    {
-      what: "a process that runs others beside a suspect",
-      mutateWorkerStore: (store) => withChangedFacts(store, withFalseSolitude),
-      breaks: "a suspect is alone in its process",
-    },
-    {
-      what: "a process that continues runs of a newer version",
-      ignoresVersions: true,
-      breaks: "runs of a newer version are left to others",
-    },
-  ];
+export const mutations: readonly Mutation[] = [
+  {
+    what: "a store that forgets fencing",
+    mutateStore: withoutFencing,
+    breaks: "stale writers are refused",
+  },
+  {
+    what: "a store that grants a lease twice",
+    mutateStore: withSharedLeases,
+    breaks: "a lease has one holder",
+  },
+  {
+    what: "a store that forgets acknowledged messages",
+    mutateStore: withoutAcknowledgements,
+    breaks: "a message is delivered once",
+  },
+  {
+    what: "an engine that repeats a finished tool",
+    mutateStore: withoutLastResult,
+    breaks: "a call has one result, and nothing after it",
+  },
+  {
+    what: "a log that acknowledges facts before storing them",
+    mutateWorkerStore: withEarlyAcknowledgement,
+    breaks: "no event is emitted before its fact is stored",
+  },
+  {
+    what: "an inbox that drops messages",
+    mutateWorkerStore: withDroppedMessages,
+    breaks: "a takeover delivers pending messages first",
+  },
+  {
+    what: "a snapshot that lacks its last fact",
+    mutateWorkerStore: withIncompleteSnapshots,
+    breaks: "a snapshot is the state of its facts",
+  },
+  {
+    what: "a store that does not announce new facts",
+    mutateWorkerStore: withoutFactNotices,
+    breaks: "a reader gets every fact",
+  },
+  {
+    what: "a run that does not suspend during an outage",
+    mutateWorkerStore: (store) => withChangedFacts(store, withoutSuspension),
+    breaks: "no outage ends a run that has patience left",
+  },
+  {
+    what: "a schedule that moves on before its run is stored",
+    mutateWorkerStore: withEarlyMove,
+    breaks: "no run is lost or stuck",
+  },
+  {
+    what: "a schedule whose time differs from process to process",
+    mutateWorkerStore: withShiftedTimes,
+    breaks: "a schedule starts one run for each time",
+    from: 195,
+  },
+  {
+    what: "a model client that repeats requests on its own",
+    mutateModel: withOwnRetry,
+    breaks: "nothing is requested more often than the policy says",
+  },
+  {
+    what: "a retry that forgets a finished tool",
+    mutateWorkerStore: withForgetfulRetry,
+    breaks: "a completed step is never performed again",
+  },
+  {
+    what: "a memory that forgets which calls have changed it",
+    mutateStore: withForgetfulMemories,
+    breaks: "a call changes a memory once",
+  },
+  {
+    what: "a compaction that separates a call from its result",
+    mutateWorkerStore: (store) => withChangedFacts(store, withMisplacedCompaction),
+    breaks: "the history is valid",
+  },
+  {
+    what: "a continuation that repeats a part",
+    mutateWorkerStore: (store) => withChangedFacts(store, withRepeatedPart),
+    breaks: "the parts of a message are joined",
+  },
+  {
+    what: "an engine that keeps its leases when it closes",
+    mutateWorkerStore: (store) => ({ ...store, release: async () => undefined }),
+    breaks: "a closed engine holds no lease",
+  },
+  {
+    what: "a process that runs others beside a suspect",
+    mutateWorkerStore: (store) => withChangedFacts(store, withFalseSolitude),
+    breaks: "a suspect is alone in its process",
+  },
+  {
+    what: "a process that continues runs of a newer version",
+    ignoresVersions: true,
+    breaks: "runs of a newer version are left to others",
+  },
+];
 
 type ChangeFact = <Unplaced extends Omit<Fact, "seq">>(fact: Unplaced) => Unplaced;
 
