@@ -14,6 +14,7 @@ const sharedFolders = [
   "hosted",
   "logs",
   "loop",
+  "memories",
   "models",
   "perform",
   "prompt",
@@ -21,27 +22,40 @@ const sharedFolders = [
   "rules",
   "run",
   "safety",
+  "schedules",
   "schema",
   "secrets",
   "sessions",
   "settings",
   "state",
+  "stores",
   "testing",
   "trace",
 ];
 const sharedTests = [
   "packages/capstan/src/*.test.ts",
   `packages/capstan/src/{${sharedFolders}}/**/*.test.ts`,
-  "packages/cli/src/{deploy,errors,mcp-config,output,terminal}/**/*.test.ts",
   "packages/offline/src/**/*.test.ts",
-  "packages/studio/src/{apps,chat,data,evals,inspector,markdown,mcp,pages,replay,runs,ui,widgets}/**/!(*.browser).test.{ts,tsx}",
+  "packages/studio/src/{apps,chat,data,evals,inspector,markdown,mcp,pages,replay,runs,shell,ui,widgets}/**/!(*.browser).test.{ts,tsx}",
   "scripts/!(block-network|build|examples|guides|programs|start|tutorial).test.ts",
 ];
+/** Share workers among themselves, and the built packages: they start programs. */
+const sharedProgramTests = [
+  "packages/cli/src/!(packed).test.ts",
+  "packages/{cli/src/*,code-mode/src,local/src,restate/src,verification/src}/**/*.test.ts",
+  "bench/*.test.ts",
+  "scripts/{examples,guides,programs}.test.ts",
+];
 /** Share workers among themselves: the adapters of other frameworks that they load replace `Response`. */
-const sharedServerTests = ["packages/{mcp,tools}/src/*/**/*.test.ts", "apps/*/**/!(*.browser).test.ts"];
+const sharedServerTests = [
+  "packages/{mcp,tools}/src/**/*.test.ts",
+  "packages/server/src/{mounting,routes/mcp*}.test.ts",
+  "apps/**/!(*.browser).test.ts",
+];
 /** Share workers among themselves, except for those that load such an adapter or change the process. */
 const sharedRouteTests = [
   "packages/server/src/{access,event-views,http,own-data,protocols,runs,sessions,views}/**/*.test.ts",
+  "packages/server/src/webhooks/!(signature).test.ts",
   "packages/server/src/!(drain-on-signals|mounting).test.ts",
   "packages/server/src/{routes/!(mcp),telemetry/!(telemetry)}.test.ts",
 ];
@@ -78,6 +92,16 @@ const config: ViteUserConfig = defineConfig({
       },
       {
         extends: true,
+        test: {
+          name: "programs",
+          globalSetup: ["scripts/built-workspace.ts"],
+          include: sharedProgramTests,
+          exclude: excludedTests,
+          isolate: false,
+        },
+      },
+      {
+        extends: true,
         test: { name: "servers", include: sharedServerTests, exclude: excludedTests, isolate: false },
       },
       {
@@ -101,8 +125,8 @@ const config: ViteUserConfig = defineConfig({
             "hosts/*.test.ts",
           ],
           exclude: [
-            ...[...excludedTests, ...sharedTests, ...sharedServerTests, ...sharedRouteTests],
-            ...browserTests,
+            ...[...excludedTests, ...sharedTests, ...sharedProgramTests, ...sharedServerTests],
+            ...[...sharedRouteTests, ...browserTests],
           ],
         },
       },

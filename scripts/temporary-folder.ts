@@ -7,7 +7,8 @@ import { join } from "node:path";
 /** A file system in memory, on Linux. Containers often have a small one. */
 const memory = "/dev/shm";
 const minFreeBytes = 4 * 2 ** 30;
-const prefix = "capstan-tests-";
+/** Short: messages with paths are wrapped. */
+const prefix = "cap-tests-";
 /** A day, as another test run may use one. */
 const maxAgeMs = 86_400_000;
 
