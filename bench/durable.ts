@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs, promisify } from "node:util";
+import { buildProgramArguments } from "@capstan/verification/program-arguments";
 import pg from "pg";
 import type { DurableCell, DurableOrder, DurableStore } from "./durable-cell.ts";
 import { formatEnvironment, formatRounds, formatTable, updateReadme } from "./markdown.ts";
@@ -43,8 +44,8 @@ const execute = promisify(execFile);
 
 async function runCell(order: DurableOrder): Promise<DurableCell> {
   const program = join(import.meta.dirname, "durable-cell.ts");
-  const flags = ["--expose-gc", "--conditions=capstan-source", "--disable-warning=ExperimentalWarning"];
-  const { stdout } = await execute(process.execPath, [...flags, program, JSON.stringify(order)]);
+  const command = ["--expose-gc", ...buildProgramArguments(program), JSON.stringify(order)];
+  const { stdout } = await execute(process.execPath, command);
   return JSON.parse(stdout.trim().split("\n").at(-1) ?? "");
 }
 

@@ -38,7 +38,8 @@ async function buildWorkspace(): Promise<string> {
   for (const name of names) await buildPackage(name, join(unfinished, "packages", name));
   await bundlePrograms(join(unfinished, "programs"));
   linkPackages(unfinished, names);
-  cpSync(join(root, "docs/examples"), join(unfinished, "docs/examples"), { recursive: true });
+  for (const part of ["docs/examples", "docs/programs"])
+    cpSync(join(root, part), join(unfinished, part), { recursive: true });
   try {
     renameSync(unfinished, workspace);
   } catch (error) {
@@ -59,7 +60,8 @@ function removeOldWorkspaces(): void {
 
 const sources = [
   "packages/*/{package.json,bin/**,src/**,templates/**}",
-  "docs/examples/**",
+  "docs/{examples,programs}/**",
+  "bench/durable-cell.ts",
   "scripts/{build,built-workspace}.ts",
 ];
 
@@ -90,11 +92,14 @@ async function buildPackage(name: string, folder: string): Promise<void> {
 
 /** Programs that many tests start: see `packages/verification/src/program-arguments.ts`. */
 const programs = [
+  "bench/durable-cell.ts",
   "packages/cli/src/testing/pty-chat.ts",
   "packages/dbos/src/testing/worker.ts",
+  "packages/mcp/src/server/testing/stdio-server.ts",
   "packages/server/src/testing/drain-worker.ts",
   "packages/server/src/testing/server-worker.ts",
   "packages/verification/src/durability/local-worker.ts",
+  "packages/verification/src/limits/rate-limit-process.ts",
 ];
 
 /** Includes all our sources: some of them are not in the built packages. */

@@ -7,13 +7,18 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { createClient } from "capstan/client";
 import { afterEach, beforeEach, expect, it, onTestFinished } from "vitest";
-import { createScratchProject, type ScratchProject } from "../packages/cli/src/testing/cli-process.ts";
+import {
+  cliCommand,
+  createScratchProject,
+  type ScratchProject,
+} from "../packages/cli/src/testing/cli-process.ts";
 import { startFakeChatServer } from "../packages/cli/src/testing/fake-chat-server.ts";
 import { startCommandInPty } from "../packages/cli/src/testing/pty.ts";
 import { startPostgres } from "../packages/verification/src/postgres/start-postgres.ts";
 
-const root = join(import.meta.dirname, "..");
-const flags = ["--conditions=capstan-source", "--disable-warning=ExperimentalWarning"];
+const { CAPSTAN_BUILT: built } = process.env;
+const root = built ?? join(import.meta.dirname, "..");
+const flags = built ? [] : ["--conditions=capstan-source"];
 
 let project: ScratchProject;
 beforeEach(() => {
@@ -115,7 +120,7 @@ it("the coding agent shows its change and its command, and makes them once they 
     { text: "It adds now." },
   ];
   const config = join(root, "docs/programs/coding-agent.ts");
-  const command = [process.execPath, ...flags, join(root, "packages/cli/bin/capstan.js"), "--config", config];
+  const command = [process.execPath, ...cliCommand, "--config", config];
   await using chat = startCommandInPty(command as [string, ...string[]], {
     cwd: project.folder,
     env: { ...project.env, CAPSTAN_MODEL: "ollama/small", OLLAMA_HOST: model.host, TERM: "xterm-256color" },

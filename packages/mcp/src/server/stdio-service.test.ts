@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
+import { buildProgramArguments } from "@capstan/verification/program-arguments";
 import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { defineAgent } from "capstan";
@@ -23,7 +24,7 @@ afterEach(async () => {
 const fixture = fileURLToPath(new URL("testing/stdio-server.ts", import.meta.url));
 const server = {
   command: process.execPath,
-  args: ["--conditions=capstan-source", fixture],
+  args: buildProgramArguments(fixture),
   env: compileCache,
 };
 const query = { name: "query", arguments: { prompt: "Rain?" } };

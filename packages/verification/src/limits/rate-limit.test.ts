@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { findPostgresFolder, type PostgresServer, startPostgres } from "../postgres/start-postgres.ts";
+import { buildProgramArguments } from "../program-arguments.ts";
 
 const program = join(import.meta.dirname, "rate-limit-process.ts");
 const perMinute = 60;
@@ -17,14 +18,7 @@ type CallingProcess = {
 function startProcess(url: string, start: number): CallingProcess {
   const child = spawn(
     process.execPath,
-    [
-      "--conditions=capstan-source",
-      "--disable-warning=ExperimentalWarning",
-      program,
-      url,
-      `${perMinute}`,
-      `${start}`,
-    ],
+    [...buildProgramArguments(program), url, `${perMinute}`, `${start}`],
     { stdio: ["pipe", "pipe", "inherit"], env: { ...process.env, NODE_OPTIONS: "" } },
   );
   const lines = createInterface(child.stdout);
