@@ -61,7 +61,7 @@ function removeOldWorkspaces(): void {
 const sources = [
   "packages/*/{package.json,bin/**,src/**,templates/**}",
   "docs/{examples,programs}/**",
-  "bench/durable-cell.ts",
+  ...["bench/durable-cell.ts", "packages/mcp/conformance/*.ts"],
   "scripts/{build,built-workspace}.ts",
 ];
 
@@ -95,6 +95,7 @@ const programs = [
   "bench/durable-cell.ts",
   "packages/cli/src/testing/pty-chat.ts",
   "packages/dbos/src/testing/worker.ts",
+  "packages/mcp/conformance/client-under-test.ts",
   "packages/mcp/src/server/testing/stdio-server.ts",
   "packages/server/src/testing/drain-worker.ts",
   "packages/server/src/testing/server-worker.ts",

@@ -4,6 +4,7 @@ import { glob, mkdtemp, readFile, rm } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { buildProgramArguments } from "@capstan/verification/program-arguments";
 
 /** Supported protocol revisions. */
 export const versions = ["2025-11-25", "2026-07-28"] as const;
@@ -95,7 +96,7 @@ export async function runServerScenarios(
 export async function runClientScenario(scenario: Scenario): Promise<ScenarioResult> {
   const client = join(import.meta.dirname, "client-under-test.ts");
   // The suite passes the command to a shell.
-  const command = [process.execPath, "--conditions=capstan-source", client]
+  const command = [process.execPath, ...buildProgramArguments(client)]
     .map((part) => JSON.stringify(part))
     .join(" ");
   return withTemporaryFolder(async (folder) => {
