@@ -42,7 +42,9 @@ export function elicitationServer(era: "2025" | "2026"): StdioConfig {
 }
 
 /** Lets Node programs load compiled code, as other test processes do: it takes half of the CPU time. */
-export const compileCache = { NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? "" };
+export const compileCache: { readonly NODE_COMPILE_CACHE: string } = {
+  NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? "",
+};
 
 function configureNodeServer(...args: string[]): StdioConfig {
   return { command: process.execPath, args, env: compileCache, startTimeout: 60_000 };
