@@ -1,6 +1,7 @@
 // Vitest global setup: gives a test run a folder for its temporary files, and removes it afterwards. It is in memory where
 // possible, because a file there takes a tenth of the CPU time.
-import { chmodSync, globSync, mkdtempSync, rmSync, statfsSync, statSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { chmodSync, globSync, mkdtempSync, rmSync, statfsSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
@@ -16,7 +17,7 @@ const maxAgeMs = 86_400_000;
 export function setup(): (() => void) | undefined {
   if (process.env.CAPSTAN_RUN_FOLDER) return undefined;
   const { TMPDIR: previous } = process.env;
-  const parent = hasSpace(memory) ? memory : tmpdir();
+  const parent = hasSpace(memory) && canExecute(memory) ? memory : tmpdir();
   removeOldFolders(parent);
   const folder = mkdtempSync(join(parent, prefix));
   chmodSync(folder, 0o1777); // PostgreSQL runs as another user
@@ -35,6 +36,21 @@ function hasSpace(folder: string): boolean {
     return bavail * bsize >= minFreeBytes;
   } catch {
     return false; // there is no such folder
+  }
+}
+
+/** Some systems execute no program there, which tests need. */
+function canExecute(folder: string): boolean {
+  const probe = mkdtempSync(join(folder, prefix));
+  try {
+    const program = join(probe, "program");
+    writeFileSync(program, "#!/bin/sh\nexit 0\n", { mode: 0o700 });
+    execFileSync(program);
+    return true;
+  } catch {
+    return false;
+  } finally {
+    rmSync(probe, { recursive: true });
   }
 }
 
