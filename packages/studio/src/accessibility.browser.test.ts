@@ -1,9 +1,9 @@
 import { createClient } from "capstan/client";
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
-import { changeTheme, findViolations } from "./testing/accessibility.ts";
+import { findViolations } from "./testing/accessibility.ts";
 import { setupStudio } from "./testing/browser.ts";
-import { type DemoView, listDemoViews, openTab } from "./testing/demo/demo-views.ts";
+import { listDemoViews } from "./testing/demo/demo-views.ts";
 import { createDemoWorld } from "./testing/demo/demo-world.ts";
 import { sizes } from "./testing/launch-browser.ts";
 
@@ -23,8 +23,6 @@ const views = listDemoViews(demo);
 const isPage = /^(?:runs|dataset|experiment|agents|mcp|models|admin|settings)$/;
 
 type Look = { readonly theme: "dark" | "light"; readonly width: keyof typeof sizes };
-/** The view before it in the same page, and how it is looked at first. */
-type Opening = { readonly before: DemoView | undefined; readonly look: Look };
 type LookedView = { readonly at: number; readonly name: string };
 
 /** Colors go by names: when every other view is looked at in each theme, and a page in one theme per width, all of them are. */
@@ -40,25 +38,13 @@ function chooseLooks(size: Look["width"], { at, name }: LookedView): readonly Lo
   );
 }
 
-/**
- * Opens a view in a theme. Like a user, it goes from page to page and from tab to tab of the inspector within the
- * studio, which costs a third of loading it and axe again. Everything else is loaded, so that nothing else is open.
- */
-async function openView(page: Page, view: DemoView, { before, look }: Opening): Promise<void> {
-  if (before && isPage.test(before.name) && isPage.test(view.name)) {
-    await page.evaluate((path) => history.pushState(null, "", path), view.path);
-    await view.prepare(page, look.width);
-  } else if (before?.tab && view.tab) {
-    await openTab(page, view.tab);
-  } else {
-    await page.emulateMedia({ colorScheme: look.theme }); // cheaper than to change all colors later
-    await page.goto(studio.url + view.path);
-    await view.prepare(page, look.width);
-  }
-  // The list hides entries until it has measured them, and what is hidden has no name.
-  await page.waitForFunction(() => !document.querySelector('[style*="visibility: hidden"]'));
-  // Part of the page behind a dialog may still be loading; its note fades in.
-  await page.waitForFunction(() => !document.querySelector('[role="status"] .animate-spin'));
+/** Resolves when the last color has changed. */
+function changeTheme(page: Page, theme: Look["theme"]): Promise<void> {
+  return page.evaluate(async (value) => {
+    document.documentElement.setAttribute("data-theme", value);
+    await Promise.all(document.getAnimations().map((each) => each.finished.catch(() => undefined)));
+    await new Promise<void>((resolve) => requestAnimationFrame(() => requestAnimationFrame(() => resolve())));
+  }, theme);
 }
 
 test.each([
@@ -72,15 +58,16 @@ test.each([
     page.setDefaultTimeout(30_000);
     await page.emulateMedia({ reducedMotion: "reduce" });
     const faults: string[] = [];
-    let before: DemoView | undefined;
-    for (const [at, view] of views.entries()) {
-      const { name } = view;
+    for (const [at, { name, path, prepare }] of views.entries()) {
       if (isPage.test(name) !== (kind === "page")) continue;
       if (!isLong && !looked[size].test(name)) continue;
-      const looks = chooseLooks(size, { at, name });
-      await openView(page, view, { before, look: { theme: looks[0]?.theme ?? "light", width: size } });
-      before = view;
-      for (const { theme, width } of looks) {
+      await page.goto(studio.url + path);
+      await prepare(page, size);
+      // The list hides entries until it has measured them, and what is hidden has no name.
+      await page.waitForFunction(() => !document.querySelector('[style*="visibility: hidden"]'));
+      // Part of the page behind a dialog may still be loading; its note fades in.
+      await page.waitForFunction(() => !document.querySelector('[role="status"] .animate-spin'));
+      for (const { theme, width } of chooseLooks(size, { at, name })) {
         await page.setViewportSize(sizes[width]);
         await changeTheme(page, theme);
         faults.push(...(await findViolations(page)).map((fault) => `${name}, ${width}, ${theme}: ${fault}`));
@@ -96,7 +83,7 @@ test.each([
 
 test("a browser language that is not a language tag breaks no chart and no number", async () => {
   const page = await studio.open("/");
-  await using _ = await page.addInitScript(() => {
+  await page.addInitScript(() => {
     Object.defineProperty(Navigator.prototype, "language", { get: () => "en-US@posix" });
     Object.defineProperty(Navigator.prototype, "languages", { get: () => ["en-US@posix"] });
   });

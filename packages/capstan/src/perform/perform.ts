@@ -4,6 +4,8 @@ import { callModel } from "./call-model.ts";
 import { callTool } from "./call-tool.ts";
 import type { Io } from "./io.ts";
 import { shortenResults } from "./shorten-results.ts";
+import { summarizeHistory } from "./summarize-history.ts";
+import { summarizeTurn } from "./summarize-turn.ts";
 
 /**
  * Performs one effect and returns the resulting facts. Side effects happen only here. Failures of models and tools become
@@ -17,11 +19,11 @@ export function perform(effect: Effect, io: Io, signal: AbortSignal): Promise<re
     case "tool":
       return callTool(effect, io, signal);
     case "summary":
-      return import("./summarize-history.ts").then((part) => part.summarizeHistory(effect, io, signal));
+      return summarizeHistory(effect, io, signal);
     case "shorten":
       return shortenResults(effect, io);
     case "turn_summary":
-      return import("./summarize-turn.ts").then((part) => part.summarizeTurn(effect, io, signal));
+      return summarizeTurn(effect, io, signal);
     case "note":
       return Promise.resolve(effect.facts);
   }

@@ -12,8 +12,6 @@ export type DemoView = {
   readonly variants: readonly Variant[];
   /** Selector of the part to capture. Defaults to the whole page. */
   readonly part?: string;
-  /** The tab of the inspector that is open. */
-  readonly tab?: string;
   readonly prepare: (page: Page, size: Size) => Promise<void>;
 };
 
@@ -49,14 +47,9 @@ function openInspector(tab: string) {
     await getConversation(page).waitFor();
     if (tab === "Timeline" && size === "desktop") await page.keyboard.press("Control+b"); // more space for both
     await page.keyboard.press("Control+i");
-    await openTab(page, tab);
+    await page.getByRole("tab", { name: tab }).click();
+    await page.waitForTimeout(700);
   };
-}
-
-/** Opens another tab of the open inspector. */
-export async function openTab(page: Page, tab: string): Promise<void> {
-  await page.getByRole("tab", { name: tab }).click();
-  await page.waitForTimeout(700);
 }
 
 const waitForHeading = (heading: string) => async (browserPage: Page) => {
@@ -123,7 +116,6 @@ export function listDemoViews({ ids, runs }: Demo): readonly DemoView[] {
     ...listWidgetViews(ids),
     ...["Timeline", "Reasoning", "Messages", "Prompt", "Events", "Policy"].map((tab) => ({
       name: `inspector-${tab.toLowerCase()}`,
-      tab,
       path: getSessionPath(ids.knowledge),
       variants: tab === "Timeline" ? [light, dark, phone] : [light],
       ...(tab !== "Timeline" && { part: 'aside[aria-label="Inspector"]' }),
