@@ -52,7 +52,7 @@ beforeAll(async () => {
   folder = join(place, "reader");
   mkdirSync(folder);
   // None of our packages: those are installed from what was packed.
-  registry = await startLoopbackRegistry(root, []);
+  registry = await startLoopbackRegistry(root, [], { programsOnly: true });
   provider = await listening(fakeProvider());
   const free = await listening(createServer());
   port = portOf(free);

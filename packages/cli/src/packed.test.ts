@@ -56,7 +56,7 @@ beforeAll(async () => {
     npm_config_ignore_scripts: "true",
   };
   listed = await packPackages({ place, names, env });
-  registry = await startLoopbackRegistry(root, listed);
+  registry = await startLoopbackRegistry(root, listed, { programsOnly: true });
   env.npm_config_registry = registry.url;
 });
 

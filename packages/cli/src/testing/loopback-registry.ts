@@ -10,6 +10,9 @@ import { promisify } from "node:util";
 type Manifest = { readonly name: string; readonly version: string };
 type Package = { readonly manifest: Manifest; tarball(): Promise<Buffer> };
 
+const nested = "*/node_modules";
+const unread = ["*/test", "*.map", "*.md", "*.ts", "*.mts", "*.cts"];
+
 /** A tarball that was packed, and the manifest in it. */
 export type Packed = { readonly manifest: Manifest; readonly file: string };
 
@@ -19,17 +22,24 @@ export interface LoopbackRegistry {
   close(): void;
 }
 
+export type RegistryOptions = {
+  /** Leaves out what no program of a third party reads, such as types: most of the files that npm would unpack. */
+  readonly programsOnly?: boolean;
+};
+
 /** Starts one. */
 export async function startLoopbackRegistry(
   root: string,
   packed: readonly Packed[],
+  { programsOnly = false }: RegistryOptions = {},
 ): Promise<LoopbackRegistry> {
+  const excluded = programsOnly ? [nested, ...unread] : [nested];
   const packages = new Map<string, Map<string, Package>>();
   const add = (entry: Package): void => {
     const { name, version } = entry.manifest;
     packages.set(name, (packages.get(name) ?? new Map()).set(version, entry));
   };
-  for (const folder of listInstalledFolders(root)) add(toPackage(folder));
+  for (const folder of listInstalledFolders(root)) add(toPackage(folder, excluded));
   for (const { manifest, file } of packed) add({ manifest, tarball: async () => readFileSync(file) });
 
   const server = createServer(async (request, response) => {
@@ -77,15 +87,12 @@ function listInstalledFolders(root: string): string[] {
     .filter((folder) => existsSync(join(folder, "package.json")));
 }
 
-/** Files that no program reads: most of those that npm would unpack, which takes seconds of CPU time. */
-const unread = ["*/node_modules", "*/test", "*.map", "*.md", "*.ts", "*.mts", "*.cts"];
-
-function toPackage(folder: string): Package {
+function toPackage(folder: string, excluded: readonly string[]): Package {
   const manifest = JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as Manifest;
   return {
     manifest,
     async tarball() {
-      const words = ["-cf", "-", "-C", dirname(folder), ...unread.map((pattern) => `--exclude=${pattern}`)];
+      const words = ["-cf", "-", "-C", dirname(folder), ...excluded.map((pattern) => `--exclude=${pattern}`)];
       const rename = `--transform=s,^${basename(folder)},package,`;
       const { stdout } = await promisify(execFile)("tar", [...words, rename, basename(folder)], {
         encoding: "buffer",
