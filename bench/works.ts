@@ -82,7 +82,7 @@ export const works: readonly Work[] = [
   ),
   {
     name: "zod-1000",
-    title: "1000 runs of 5 turns with 2 calls, zod schema, at once",
+    title: "1000 runs of 5 turns, 2 calls, zod",
     script: { ...defaultScript, toolTurns: 5, callsPerTurn: 2 },
     together: 1000,
     unit: "µs per run",
