@@ -10,7 +10,7 @@ afterEach(() => harness.close());
 
 describe("a run that kills its process", () => {
   it("is quarantined, and a run in a long call beside it is not and ends (F77)", async () => {
-    const longMs = 1_000;
+    const longMs = 4_000; // longer than a worker takes to start and to take over the culprit
     const first = await harness.startWorker({ longMs });
     first.start({ runId: "innocent", plan: [["long_look"], ["look"]] });
     await harness.waitForTrace("begin");
