@@ -108,7 +108,7 @@ const world: WorldRule = {
   },
   allowedIn: [
     ...["loop/steps.ts", "perform/", "models/", "stores/", "engines/", "clock.ts", "client/environment.ts"],
-    ...["run/", "ids.ts", "testing/", "node/isolated-worker.ts", "node/replace-file.ts"],
+    ...["run/", "ids.ts", "testing/", "node/isolated-worker.ts"],
     "schedules/schedule-tool.ts", // the tool performs its effect itself
   ],
 };

@@ -7,6 +7,7 @@
 // <session> is the session id with every character except A-Z, a-z, 0-9, _ and - percent-encoded. An id that is longer
 // than 80 characters or has capitals, which some file systems do not distinguish, is followed by "." and a hash.
 // Files are append-only and readable only by their owner.
+import { createHash } from "node:crypto";
 import { type FileHandle, mkdir, open } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { describeThrown } from "../errors.ts";
@@ -68,8 +69,6 @@ export function sessionFolder(sessionId: string): string {
   // Device names on Windows.
   const safe = encoded.replace(/^(?=(?:con|prn|aux|nul|com\d|lpt\d)$)./i, percentEncode) || "%";
   if (safe.length <= maxFolderLength && !/[A-Z]/.test(sessionId)) return safe;
-  // Not imported: an `import` of this module resolves all of its exports, which takes Node 6 ms.
-  const { createHash } = process.getBuiltinModule("node:crypto");
   const hash = createHash("sha256").update(sessionId, "utf16le").digest("hex").slice(0, 32);
   return `${safe.slice(0, maxFolderLength)}.${hash}`;
 }

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { mkdir, open, rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 
@@ -11,7 +12,7 @@ export async function replaceFile(
   text: string,
   { mode = 0o600 }: { readonly mode?: number } = {},
 ): Promise<void> {
-  const temporary = `${path}.${crypto.randomUUID()}.tmp`;
+  const temporary = `${path}.${randomUUID()}.tmp`;
   const folder = dirname(path);
   try {
     await mkdir(folder, { recursive: true, mode: 0o700 });

@@ -36,14 +36,14 @@ export function createRequestReport(
       add(sent);
     },
     onAnswer() {
-      if (!isReported) add(describeRequest(request));
+      if (!isReported) add(toSentRequest(request));
     },
   };
 }
 
 const joinHistory = createHistoryJoiner((entry) => JSON.stringify(entry));
 
-function describeRequest({
+function toSentRequest({
   instructions,
   history,
   tools,

@@ -8,7 +8,7 @@ export function diffBody(base: Body, next: Body): readonly TextPiece[] {
   return (base.parts && next.parts && diffParts(base.parts, next.parts)) ?? diffText(base.body, next.body);
 }
 
-/** Takes as long as the new entries are, however long the history is. Returns undefined for another history or head. */
+/** Reads the new entries only, however long the history is. Returns undefined for another history or head. */
 function diffParts(base: BodyParts, { head, history, tail }: BodyParts): readonly TextPiece[] | undefined {
   const isGrown = base.history.entries === history.entries && base.history.count <= history.count;
   if (!isGrown || base.head !== head) return undefined;

@@ -17,7 +17,7 @@ export type NewRequest = SentRequest & {
   readonly parts?: BodyParts;
 };
 
-/** What a body consists of. Those of a run have the same history, which has grown, so it need not be compared. */
+/** The parts of a body. A history grows at its end, so bodies with the same list of entries need not be compared. */
 export type BodyParts = { readonly head: string; readonly history: JoinedHistory; readonly tail: string };
 
 /** A request as the model's client sent it, with secrets masked, and the turn it belongs to. */

@@ -25,19 +25,19 @@ function expectWhole(report: TrialReport, kills: number): void {
   expect(report.recoveries).toBeGreaterThan(0);
 }
 
-it("16 kills at random instants and at breakpoints, two workers on SQLite: no run is lost, no effect is duplicated (F73, F74)", async () => {
+it("30 kills at random instants and at breakpoints, two workers on SQLite: no run is lost, no effect is duplicated (F73, F74)", async () => {
   const folder = newFolder();
   const store = { type: "sqlite", file: join(folder, "store.db") } as const;
-  expectWhole(await runKillTrial({ store, folder, kills: 16 }), 16);
+  expectWhole(await runKillTrial({ store, folder, kills: 30 }), 30);
 });
 
 it.skipIf(!findPostgresFolder())(
-  "6 kills, two workers on Postgres: no run is lost, no effect is duplicated (F73, F74)",
+  "10 kills, two workers on Postgres: no run is lost, no effect is duplicated (F73, F74)",
   async () => {
     const server = await startPostgres();
     try {
       const store = { type: "postgres", url: server.url, schema: "capstan" } as const;
-      expectWhole(await runKillTrial({ store, folder: newFolder(), kills: 6 }), 6);
+      expectWhole(await runKillTrial({ store, folder: newFolder(), kills: 10 }), 10);
     } finally {
       await server.stop();
     }

@@ -36,7 +36,7 @@ async function findViolation({
 describe("a simulated world", () => {
   it("violates no invariant under kills, pauses and failures (F70, F72, F73, F74, F75, F76, F77, F84, S4-22, S4-60), and contains everything that may happen to a run", async () => {
     const sums = createTotals();
-    const broken = await findViolation({ seeds: isLong ? 20_000 : 250, sums });
+    const broken = await findViolation({ seeds: isLong ? 20_000 : 500, sums });
     expect(broken && formatReport(broken)).toBeUndefined();
     expect(sums.runs).toBeGreaterThan(60);
     expect(sums.facts).toBeGreaterThan(600);
