@@ -58,7 +58,8 @@ describe("event shapes", () => {
     const shapes = createEventShapes(paths);
     const event = (id: string, text: string) => toEvent(JSON.stringify({ id, delta: { text } }));
     shapes.learn(event("a", "1"));
-    for (const id of ["a", "a", "b", "b", "a", "c", "a", "a", "b", "a"])
+    const streams = "aabbaccaba";
+    for (const id of streams + streams.replaceAll(/./g, (letter) => letter.repeat(20)) + streams)
       for (const text of ["x", "y"])
         expect(shapes.read(event(id, text), 0)?.value).toEqual({ id, delta: { text } });
   });
@@ -76,10 +77,12 @@ describe("event shapes", () => {
   ])("leave an event with %s to the parser", (_what, json, learned = '{"id":"a","delta":{"text":"a"}}') => {
     const shapes = createEventShapes(paths);
     shapes.learn(toEvent(learned));
-    expect(shapes.read(toEvent(learned), 0)).toBeDefined();
-    expect(shapes.read(toEvent(json), 0)).toBeUndefined();
-    // A failed attempt leaves nothing behind.
-    expect(shapes.read(toEvent(learned), 0)?.value).toEqual(JSON.parse(learned));
+    for (const count of [1, 20]) {
+      for (let n = 0; n < count; n++) expect(shapes.read(toEvent(learned), 0)).toBeDefined();
+      expect(shapes.read(toEvent(json), 0)).toBeUndefined();
+      // A failed attempt leaves nothing behind.
+      expect(shapes.read(toEvent(learned), 0)?.value).toEqual(JSON.parse(learned));
+    }
   });
 
   it.each([
@@ -128,7 +131,8 @@ describe("event shapes", () => {
     fc.assert(
       fc.property(fc.array(json, { minLength: 1, maxLength: 5 }), (events) => {
         const shapes = createEventShapes(paths);
-        for (const event of [...events, ...events, ...events.toReversed()]) {
+        const repeated = events.flatMap((event) => Array.from({ length: 12 }, () => event));
+        for (const event of [...events, ...events, ...repeated, ...events.toReversed(), ...repeated]) {
           const found = shapes.read(toEvent(event), 0);
           if (found) {
             read += 1;

@@ -27,14 +27,16 @@ type Shape = {
   readonly pattern: Pattern;
   /** The same with the current values of those fields that most events of one stream share, such as its id. */
   narrowPattern: Pattern | undefined;
-  /** Whether the last event was read, but not with the narrow pattern: two of them tell which fields change. */
-  isNarrowable: boolean;
+  /** Number of events since the last one that was read with a narrow pattern, or not at all. */
+  wideReads: number;
   end: number;
 };
 
 const maxShapes = 8;
 /** Longer events are not the ones that a provider repeats. */
 const maxLength = 4_000;
+/** Concurrent streams take turns, each with its own id: narrowing a pattern for every few events would cost more than it saves. */
+const minWideReads = 8;
 
 /**
  * Most events of a stream differ in a piece of text and a few numbers only. Comparing the constant text around them and
@@ -67,17 +69,17 @@ export function createEventShapes(paths: readonly string[]): EventShapes {
 }
 
 function readShape(shape: Shape, text: string, position: number): boolean {
-  const { pattern, narrowPattern, isNarrowable } = shape;
+  const { pattern, narrowPattern, wideReads } = shape;
   let end = narrowPattern ? readFields(narrowPattern, text, position) : -1;
   if (end < 0) {
-    const before = isNarrowable ? pattern.fields.map(getValue) : undefined;
+    const before = wideReads >= minWideReads ? pattern.fields.map(getValue) : undefined;
     // The values of its constant fields are overwritten now.
     shape.narrowPattern = undefined;
-    shape.isNarrowable = false;
+    shape.wideReads = 0;
     end = readFields(pattern, text, position);
     if (end < 0) return false;
     if (before) shape.narrowPattern = narrow(pattern, before, { text, start: position, end });
-    else shape.isNarrowable = true;
+    else shape.wideReads = wideReads + 1;
   }
   shape.end = end;
   return true;
@@ -111,7 +113,7 @@ function toShape(text: string, paths: ReadonlySet<string>): Shape | undefined {
   const found = locateVariableFields(text, { value, start: text.indexOf(json), paths });
   if (!found?.some(({ type }) => type === "text")) return undefined;
   const pattern = createPattern(found, { text, start: 0, end: text.length });
-  return { event, value, pattern, narrowPattern: undefined, isNarrowable: true, end: 0 };
+  return { event, value, pattern, narrowPattern: undefined, wideReads: 0, end: 0 };
 }
 
 /** A reader does not look at the events after the end, so they may be anything. */

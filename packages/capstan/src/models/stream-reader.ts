@@ -49,7 +49,10 @@ export function createSseReader(wire: Wire, hosted?: readonly HostedToolSpec[]):
 
 /** In a shorter stream, few events are repeated: the parser reads it at once. */
 const minShapedLength = 8_000;
-/** A stream learns its first shape from its eighth event, then one every 16 events: learning costs more than parsing. */
+/**
+ * A stream learns its first shape from the eighth event of an unknown one, then one of every 16 such events: learning costs
+ * more than parsing, and an event among known ones, such as the head of a call, is hardly ever repeated.
+ */
 const eventsPerShape = 16;
 const firstLearned = 8;
 
@@ -63,7 +66,7 @@ function createShapedFeed(
   let isBetweenEvents = false;
   let separator: string | undefined;
   let length = 0;
-  let eventsSinceLearning = eventsPerShape - firstLearned;
+  let unknownEvents = eventsPerShape - firstLearned;
   return (text) => {
     // With another separator than this one, every event is parsed.
     separator ??= text.includes("\r\n") ? "\r\n\r\n" : text.includes("\n") ? "\n\n" : undefined;
@@ -78,17 +81,16 @@ function createShapedFeed(
       if (shaped) {
         onEvent(shaped);
         at = shaped.end;
-        eventsSinceLearning += 1;
         continue;
       }
       const separatorAt = separator === undefined ? -1 : text.indexOf(separator, at);
       const end = separatorAt < 0 ? text.length : separatorAt + (separator?.length ?? 0);
       const part = text.slice(at, end);
       parser.feed(part);
-      eventsSinceLearning += 1;
-      if (isBetweenEvents && separatorAt >= 0 && eventsSinceLearning >= eventsPerShape) {
+      unknownEvents += 1;
+      if (isBetweenEvents && separatorAt >= 0 && unknownEvents >= eventsPerShape) {
         shapes.learn(part);
-        eventsSinceLearning = 0;
+        unknownEvents = 0;
       }
       isBetweenEvents = separatorAt >= 0;
       at = end;
