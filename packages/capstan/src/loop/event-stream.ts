@@ -12,6 +12,7 @@ export interface EventStream {
   /** Ends every reader after the events pushed so far; with `error`, by throwing it. */
   end(error?: unknown): void;
   read(): AsyncIterableIterator<Event>;
+  hasReaders(): boolean;
   /** Resolves when every reader has consumed all events and waits for the next. */
   drained(): Promise<void>;
   /** Lets `drained` not wait for readers that are handling an event, until they ask for the next one. */
@@ -98,6 +99,7 @@ export function createEventStream(): EventStream {
         },
       };
     },
+    hasReaders: () => readers.size > 0,
     skipBusyReaders() {
       for (const reader of readers) reader.isSkipped = reader.hasStarted && reader.pendingRead === undefined;
       notify();

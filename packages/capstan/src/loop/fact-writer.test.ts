@@ -1,8 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { defineAgent } from "../agent.ts";
 import { systemClock } from "../clock.ts";
+import type { Event } from "../event.ts";
 import { identifyFact } from "../ids.ts";
 import { resume, run } from "../run/run.ts";
+import type { Run } from "../run/run-handle.ts";
 import type { AppendOptions, Store } from "../store.ts";
 import { memory } from "../stores/memory.ts";
 import { breakAppend } from "../testing/break-append.ts";
@@ -58,14 +60,34 @@ describe("the facts of a step", () => {
       "run_start",
       "turn_start",
       "message tool_call_start",
-      "tool_call_result turn_end",
-      "turn_start",
+      "tool_call_result turn_end turn_start",
       "message tool_call_start tool_call_start",
-      "tool_call_result tool_call_result turn_end",
+      "tool_call_result tool_call_result turn_end turn_start",
+      "message turn_end",
+      "done",
+    ]);
+  });
+
+  it("end a turn before the next one is decided on, if a listener may steer the run", async () => {
+    const listed: string[][] = [];
+    for (const listener of ["reader", "hook"]) {
+      const store = createListingStore();
+      const steer = (event: Event) => event.type === "turn_end" && event.turn === 1 && started.steer("Faster.");
+      const hooks = listener === "hook" ? { onEvent: (event: Event) => void steer(event) } : {};
+      const agent = createWorker((name) => name, [["a"]]);
+      const started: Run = run(agent, "Go", { ...options, store, hooks });
+      if (listener === "reader") for await (const event of started) steer(event);
+      expect((await started).text).toBe("Done.");
+      listed.push(store.appends.map(({ types }) => types.join(" ")));
+    }
+    expect(listed[0]?.slice(3)).toEqual([
+      "tool_call_result turn_end",
+      "steered",
       "turn_start",
       "message turn_end",
       "done",
     ]);
+    expect(listed[1]).toEqual(listed[0]);
   });
 
   it("are stored before the next effect is performed, and before a reader gets them (S3-14)", async () => {

@@ -31,6 +31,8 @@ export type FactWriterOptions = {
   readonly clock: Clock;
   readonly runId: string;
   emit(event: Event): void;
+  /** Whether something in this process gets the events as they are emitted, and may send a message at once. */
+  hasListener(): boolean;
   /**
    * Called when the store fails: effects in flight can no longer be recorded. `storedSeq` is the position of the last fact
    * that is known to be stored.
@@ -47,7 +49,7 @@ export type FactWriterOptions = {
 const maxTicks = 200;
 
 export function createFactWriter(options: FactWriterOptions, requests: RequestLog | undefined): FactWriter {
-  const { state, clock, runId, emit, fail, inbox } = options;
+  const { state, clock, runId, emit, hasListener, fail, inbox } = options;
   let queue: TimedFacts[] = [];
   /** Facts that are folded and not stored. They precede those in the queue. */
   let folded: UnplacedFact[] = [];
@@ -109,7 +111,7 @@ export function createFactWriter(options: FactWriterOptions, requests: RequestLo
       // A listener that fails at the facts before the end is reported, and no fact may follow the end.
       if (added.facts.some(isRunEnd)) await tail;
       // Facts are folded in the order in which they are stored.
-      if (isStoring || queue.length > 0 || !canFold(added.facts)) return write(added);
+      if (isStoring || queue.length > 0 || !canFold(added.facts, hasListener)) return write(added);
       for (const fact of addElapsedTime([added], lastTime)) {
         folded.push(fact);
         apply(state, { ...fact, seq: state.seq + 1 });
@@ -179,15 +181,15 @@ function isRunEnd(fact: UnplacedFact): boolean {
   return fact.type === "done" && fact.parentRunId === undefined;
 }
 
-/** Facts that are stored before the next decision, which messages may change: those that a listener sends when it gets them. */
-const storedFirst: ReadonlySet<string> = new Set(["turn_end", "done", "warning"]);
+const storedFirst: ReadonlySet<string> = new Set(["done", "warning"]);
 
 /**
  * Whether the next decision may be made before this result is stored. Of several facts, a process that stopped may have
- * stored the first; a warning may repeat one.
+ * stored the first; a warning may repeat one. A message that a listener sends when a turn ends belongs to the next turn.
  */
-function canFold([fact, ...others]: readonly UnplacedFact[]): boolean {
-  return fact !== undefined && others.length === 0 && !storedFirst.has(fact.type);
+function canFold([fact, ...others]: readonly UnplacedFact[], hasListener: () => boolean): boolean {
+  if (fact === undefined || others.length > 0 || storedFirst.has(fact.type)) return false;
+  return fact.type !== "turn_end" || !hasListener();
 }
 
 function createConflict(sessionId: string): AgentError {

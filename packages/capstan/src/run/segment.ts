@@ -216,6 +216,7 @@ function openLogs(options: OpenRunOptions, context: SegmentContext, { lease }: H
         reportHookError(thrown);
       }
     },
+    hasListener: () => isHookActive || stream.hasReaders(),
     fail(error, storedSeq) {
       session.storedSeq = storedSeq;
       controller.abort(error);
