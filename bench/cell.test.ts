@@ -6,7 +6,7 @@ import { formatResult } from "./model/script.ts";
 import { startServer } from "./rounds.ts";
 import { findWork } from "./works.ts";
 
-const effort = { warmUpMs: 1, samples: 1, sampleMs: 1 };
+const effort = { warmUpMs: 1, samples: 1, sampleMs: 1, maxSamplingMs: 1 };
 let server: ChildProcess;
 let origin: string;
 

@@ -20,6 +20,8 @@ export type Effort = {
   readonly samples: number;
   /** Minimum length of a sample, so that garbage collection affects all samples equally. */
   readonly sampleMs: number;
+  /** No further sample starts after this time: the samples of slow work are long enough. */
+  readonly maxSamplingMs: number;
 };
 
 export type Cell = {
@@ -153,7 +155,8 @@ async function measureSample(bench: Bench, minMs: number): Promise<number> {
  * Warms up by time rather than by count, until the cost no longer improves: a light loop needs more runs to be compiled
  * than a heavy one.
  */
-async function measureSamples(bench: Bench, { warmUpMs, samples, sampleMs }: Effort): Promise<number[]> {
+async function measureSamples(bench: Bench, effort: Effort): Promise<number[]> {
+  const { warmUpMs, samples, sampleMs, maxSamplingMs } = effort;
   const startedAt = performance.now();
   let best = Number.POSITIVE_INFINITY;
   for (;;) {
@@ -164,7 +167,9 @@ async function measureSamples(bench: Bench, { warmUpMs, samples, sampleMs }: Eff
     if ((ms > warmUpMs && isSteady) || ms > 4 * warmUpMs) break;
   }
   const costs: number[] = [];
-  while (costs.length < samples) costs.push(await measureSample(bench, sampleMs));
+  const deadline = performance.now() + maxSamplingMs;
+  do costs.push(await measureSample(bench, sampleMs));
+  while (costs.length < samples && performance.now() < deadline);
   return costs;
 }
 

@@ -55,8 +55,8 @@ function parseOptions(args: readonly string[]): Options | undefined {
     works: work ?? allWorks.filter((name) => !quick || name !== "install"),
     rounds,
     effort: quick
-      ? { warmUpMs: 200, samples: 2, sampleMs: 150 }
-      : { warmUpMs: 1500, samples: 4, sampleMs: 400 },
+      ? { warmUpMs: 200, samples: 2, sampleMs: 150, maxSamplingMs: 6_000 }
+      : { warmUpMs: 1500, samples: 4, sampleMs: 400, maxSamplingMs: 6_000 },
     isWhole: !quick && !values.peer && !work,
   };
 }

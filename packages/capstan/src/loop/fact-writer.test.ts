@@ -72,7 +72,8 @@ describe("the facts of a step", () => {
     const listed: string[][] = [];
     for (const listener of ["reader", "hook"]) {
       const store = createListingStore();
-      const steer = (event: Event) => event.type === "turn_end" && event.turn === 1 && started.steer("Faster.");
+      const steer = (event: Event) =>
+        event.type === "turn_end" && event.turn === 1 && started.steer("Faster.");
       const hooks = listener === "hook" ? { onEvent: (event: Event) => void steer(event) } : {};
       const agent = createWorker((name) => name, [["a"]]);
       const started: Run = run(agent, "Go", { ...options, store, hooks });
