@@ -4,10 +4,7 @@ import { identifyFact } from "../../ids.ts";
 import type { Lease, RunInfo, Store } from "../../store.ts";
 import { getRunState, isListedRunStart } from "../store-rules.ts";
 import type { Connection } from "./connection.ts";
-import { raiseCounters } from "./fact-counters.ts";
 import { insertRequests } from "./requests.ts";
-import { summarizeFact } from "./run-summaries.ts";
-import { indexFact } from "./search.ts";
 import { type FactRow, parseFact } from "./stored-fact.ts";
 import { encodeText, fromStoredText } from "./stored-text.ts";
 import type { WorkQueue } from "./work-queue.ts";
@@ -16,7 +13,7 @@ type SessionRow = { readonly number: number; readonly facts: number };
 
 const longRead = 100;
 
-/** Creates the log: facts, and with each the state of its run and its search index. */
+/** Creates the log: facts, and with each the state of its run. */
 export function createFactLog(
   connection: Connection,
   { read, write }: WorkQueue,
@@ -38,7 +35,7 @@ export function createFactLog(
       added.push(insertFact(connection, { session, seq }, fact));
       return { ...fact, seq };
     });
-    deriveRows(connection, added);
+    updateRuns(connection, added);
     return appended;
   }
 
@@ -83,37 +80,24 @@ export function createFactLog(
 
 type FactPlace = { readonly session: number; readonly seq: number };
 
-/** A fact with its number in the table. */
-export type InsertedFact = FactPlace & { readonly number: number; readonly fact: UnplacedFact };
+export type InsertedFact = FactPlace & { readonly fact: UnplacedFact };
 
-/** Inserts a fact at a position. `deriveRows` must follow in the same transaction. */
+/** Inserts a fact at a position. `updateRuns` must follow in the same transaction. */
 export function insertFact(connection: Connection, place: FactPlace, fact: UnplacedFact): InsertedFact {
-  const { session, seq } = place;
-  const sql =
-    "INSERT INTO facts (session, seq, identity, version, fact) VALUES (?, ?, ?, ?, ?) RETURNING number";
+  const sql = "INSERT INTO facts (session, seq, identity, version, fact) VALUES (?, ?, ?, ?, ?)";
   const identity = encodeText(identifyFact(fact));
-  const row = connection.get<{ number: number }>(
-    sql,
-    ...[session, seq, identity, factVersion, JSON.stringify(fact)],
-  );
-  return { ...place, number: row?.number ?? 0, fact };
+  connection.run(sql, place.session, place.seq, identity, factVersion, JSON.stringify(fact));
+  return { ...place, fact };
 }
 
-/** Updates what is derived from facts that were inserted one after the other: their runs, the search index, the summaries. */
-export function deriveRows(
+/** Updates the runs of facts that were inserted one after the other. */
+export function updateRuns(
   connection: Connection,
   added: readonly InsertedFact[],
   state?: RunInfo["state"],
 ): void {
-  const [first, last] = [added[0], added.at(-1)];
-  if (!first || !last) return;
   for (const facts of Map.groupBy(added, ({ fact }) => fact.runId).values())
     updateRun(connection, facts, state);
-  const raised = raiseCounters(connection, first.number, last.number);
-  for (const { fact, ...place } of added) {
-    if (raised.has("indexed")) indexFact(connection, place.number, fact);
-    if (raised.has("summarized")) summarizeFact(connection, place, fact);
-  }
 }
 
 export function findSessionRow(connection: Connection, sessionId: string): SessionRow | undefined {

@@ -7,10 +7,10 @@ const applicationId = 0x43415053;
 // One step per file version; a released step is never edited. Free text is encoded as in `stored-text.ts`; times are
 // milliseconds since the epoch. `facts.fact` is the fact as JSON, without its `seq`. `told` holds messages to runs:
 // `told.message` is JSON, and NULL once it is acknowledged. A row of `search` has the text (`splitWords`) of the fact
-// with the same number, and its scope; the counter `indexed` is the number up to which all facts are in it. `blobs.form`
-// is `bytes`, `utf8` or `utf16le`. `records.body` is JSON, and NULL for a removed record, whose row reserves its version
-// number. `snapshots.state` is JSON. `hidden_sessions` are being written or deleted; after `until`, any process may
-// delete them.
+// with the same number, and its scope; the counter `indexed` is the number up to which all facts are in it (see
+// `derived-tables.ts`). `blobs.form` is `bytes`, `utf8` or `utf16le`. `records.body` is JSON, and NULL for a removed
+// record, whose row reserves its version number. `snapshots.state` is JSON. `hidden_sessions` are being written or
+// deleted; after `until`, any process may delete them.
 const migrations: readonly string[] = [
   `
 CREATE TABLE counters (name TEXT PRIMARY KEY, value INTEGER NOT NULL) STRICT, WITHOUT ROWID;
@@ -184,7 +184,7 @@ CREATE INDEX told_pending ON told (run) WHERE message IS NOT NULL;
 CREATE INDEX records_by_due_time ON records (kind, ${dueColumn}) WHERE ${isDue};
 `,
   // Summaries of runs. The lists, `usage` and `feedback` are JSON. The counter `summarized` is the number up to which all
-  // facts are in them: facts of an earlier version of this program, and facts that it writes, are added by the next query.
+  // facts are in them.
   run_summaries: `
 CREATE TABLE run_summaries (
   run INTEGER PRIMARY KEY REFERENCES runs ON DELETE CASCADE,

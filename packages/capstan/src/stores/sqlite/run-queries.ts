@@ -8,8 +8,8 @@ import { assertBucketMs, createStatistics, type StatisticsRow } from "../run-sta
 import { clampRowLimit } from "../store-rules.ts";
 import type { Connection, SqlValue } from "./connection.ts";
 import { hourColumn, hourMs } from "./migrations.ts";
-import { completeSummaries, type ListedSummary, toRunSummary } from "./run-summaries.ts";
-import { completeIndex, findNewestRows } from "./search.ts";
+import { type ListedSummary, toRunSummary } from "./run-summaries.ts";
+import { findNewestRows } from "./search.ts";
 import { encodeText, fromStoredText } from "./stored-text.ts";
 import type { WorkQueue } from "./work-queue.ts";
 
@@ -36,17 +36,15 @@ const maxMatches = 1_000;
 /** Creates the queries over all runs. */
 export function createRunQueries(
   connection: Connection,
-  queue: WorkQueue,
+  { read, write }: WorkQueue,
+  completeDerived: () => Promise<void>,
 ): Pick<Store, "queryRuns" | "summarizeRuns" | "putFeedback"> {
-  const { read, write } = queue;
-
   /** Returns the numbers of the runs whose facts have the words; undefined if the query has no words. */
   async function findMatches({ q, scope }: RunFilter): Promise<readonly number[] | undefined> {
-    await completeSummaries(connection, queue);
+    await completeDerived();
     if (q === undefined) return undefined;
     const queryWords = splitQuery(q);
     if (queryWords.length === 0) return [];
-    await completeIndex(connection, queue);
     return read(() => findRunsByWords(connection, queryWords, scope));
   }
 
@@ -71,7 +69,7 @@ export function createRunQueries(
       return statistics.build();
     },
     async putFeedback(runId, feedback) {
-      await completeSummaries(connection, queue);
+      await completeDerived();
       const sql = `UPDATE run_summaries SET rating = ?, feedback = ?
         WHERE run = (SELECT number FROM runs WHERE id = ?)`;
       const values = [feedback?.rating ?? null, feedback ? JSON.stringify(feedback) : null];

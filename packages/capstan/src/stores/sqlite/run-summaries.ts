@@ -1,4 +1,4 @@
-import { factVersion, type UnplacedFact } from "../../event.ts";
+import type { Fact } from "../../event.ts";
 import type { RunSummary } from "../../run-summary.ts";
 import { getScope } from "../../store.ts";
 import {
@@ -10,12 +10,8 @@ import {
   type SummaryRow,
 } from "../summarize-run.ts";
 import type { Connection } from "./connection.ts";
-import { isCounterBehind } from "./fact-counters.ts";
-import { type FactRow, parseFact } from "./stored-fact.ts";
+import type { NumberedFact } from "./stored-fact.ts";
 import { encodeText, fromStoredText } from "./stored-text.ts";
-import type { WorkQueue } from "./work-queue.ts";
-
-type FactPlace = { readonly session: number; readonly seq: number };
 
 /** A row of `run_summaries`: the columns that change with facts, and the others. */
 type StoredSummary = {
@@ -48,36 +44,41 @@ export type ListedSummary = StoredSummary & {
   readonly feedback: string | null;
 };
 
-/** Number of facts that are added in one transaction. */
-const partSize = 200;
+/** A summary that is not written yet. */
+type OpenSummary = { readonly stored: StoredSummary; readonly row: SummaryRow };
 
-/** Adds a fact to the summary of its run: of a nested run, the run it is part of. */
-export function summarizeFact(connection: Connection, place: FactPlace, fact: UnplacedFact): void {
-  const change = getSummaryChange(fact);
-  if (change?.start) insertSummary(connection, place, { fact, start: change.start });
-  else if (change) updateSummary(connection, place, { fact, change });
+/** Adds facts to the summaries of their runs: of a nested run, the run it is part of. */
+export function summarizeFacts(connection: Connection, facts: readonly NumberedFact[]): void {
+  /** By session, whose runs follow one another. Each is written once. */
+  const open = new Map<number, OpenSummary>();
+  for (const { session, fact } of facts) {
+    const change = getSummaryChange(fact);
+    if (!change) continue;
+    const current = open.get(session);
+    if (change.start) {
+      if (current) updateSummary(connection, current);
+      open.delete(session);
+      insertSummary(connection, session, { fact, start: change.start });
+    } else {
+      const { stored, row } = current ?? findSummary(connection, session, fact.seq) ?? {};
+      if (stored && row) open.set(session, { stored, row: applySummaryChange(row, change, fact.at) });
+    }
+  }
+  for (const summary of open.values()) updateSummary(connection, summary);
 }
 
-/** Adds the facts that are still to be summarized: of a file, or a program, of an earlier version. */
-export async function completeSummaries(connection: Connection, { read, write }: WorkQueue): Promise<void> {
-  while (await read(() => isCounterBehind(connection, "summarized")))
-    await write(() => summarizeNextPart(connection));
-}
-
-function summarizeNextPart(connection: Connection): void {
-  const sql = `SELECT number, session, seq, version, fact FROM facts
-    WHERE number > (SELECT value FROM counters WHERE name = 'summarized') ORDER BY number LIMIT ?`;
-  const rows = connection.all<FactRow & { number: number; session: number }>(sql, partSize);
-  // Facts of a later version are not summarized.
-  for (const row of rows) if (row.version <= factVersion) summarizeFact(connection, row, parseFact(row));
-  const last = rows.at(-1)?.number;
-  if (last !== undefined) connection.run("UPDATE counters SET value = ? WHERE name = 'summarized'", last);
+/** Finds the summary of the run that a fact belongs to. */
+function findSummary(connection: Connection, session: number, seq: number): OpenSummary | undefined {
+  const sql = `SELECT * FROM run_summaries WHERE session = ? AND first_seq <= ?
+    ORDER BY first_seq DESC LIMIT 1`;
+  const stored = connection.get<StoredSummary>(sql, session, seq);
+  return stored && { stored, row: parseSummary(stored) };
 }
 
 function insertSummary(
   connection: Connection,
-  { session, seq }: FactPlace,
-  { fact, start }: { readonly fact: UnplacedFact; readonly start: NonNullable<SummaryChange["start"]> },
+  session: number,
+  { fact, start }: { readonly fact: Fact; readonly start: NonNullable<SummaryChange["start"]> },
 ): void {
   const sql = `INSERT INTO run_summaries
     (run, session, first_seq, scope, agent, agent_version, started_at, tags, title)
@@ -85,22 +86,13 @@ function insertSummary(
     ON CONFLICT DO NOTHING`;
   connection.run(
     sql,
-    ...([encodeText(fact.runId), session, seq, encodeText(getScope(fact.sessionId))] as const),
+    ...([encodeText(fact.runId), session, fact.seq, encodeText(getScope(fact.sessionId))] as const),
     ...([encodeText(fact.agent), encodeOptional(start.agentVersion), fact.at] as const),
     ...([JSON.stringify(start.tags), start.title] as const),
   );
 }
 
-function updateSummary(
-  connection: Connection,
-  { session, seq }: FactPlace,
-  { fact, change }: { readonly fact: UnplacedFact; readonly change: SummaryChange },
-): void {
-  const sql = `SELECT * FROM run_summaries WHERE session = ? AND first_seq <= ?
-    ORDER BY first_seq DESC LIMIT 1`;
-  const stored = connection.get<StoredSummary>(sql, session, seq);
-  if (!stored) return;
-  const row = applySummaryChange(parseSummary(stored), change, fact.at);
+function updateSummary(connection: Connection, { stored, row }: OpenSummary): void {
   const endedAt = row.endedAt ?? null;
   // The indexes of open and of ended runs are written only when a run ends, or is opened again.
   const end = endedAt === stored.ended_at ? [] : [endedAt];

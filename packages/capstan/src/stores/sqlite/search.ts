@@ -1,72 +1,49 @@
 // A row of `search` holds the text of the fact with the same number, preceded by a word for the scope of its session.
-// Facts are indexed when they are appended. Facts that an older version of Capstan appended are indexed before the next
-// search, in parts.
 
-import { type FactBody, factVersion, type UnplacedFact } from "../../event.ts";
+import { factVersion, type UnplacedFact } from "../../event.ts";
 import { buildExcerpt, scoreMatch, splitQuery } from "../../match-words.ts";
 import { getScope, type SearchHit, type SearchOptions, type Store } from "../../store.ts";
 import { splitWords } from "../../words.ts";
 import { toSearchText } from "../search-text.ts";
 import { clampRowLimit } from "../store-rules.ts";
 import type { Connection } from "./connection.ts";
-import { isCounterBehind } from "./fact-counters.ts";
 import { type FactRow, parseFact } from "./stored-fact.ts";
 import { fromStoredText } from "./stored-text.ts";
 import type { WorkQueue } from "./work-queue.ts";
 
 type IndexedRow = { readonly rowid: number; readonly words: string };
-type FoundRow = FactRow & { readonly number: number; readonly id: string };
+type FoundRow = FactRow & { readonly id: string };
 
-/** Number of facts that are indexed in one transaction. */
-const indexPartSize = 200;
 /** Number of the newest rows that are compared directly, and of the matches that are ranked. */
 const maxRecentRows = 1_000;
 const minRankedRows = 200;
 
-/** Adds a fact to the index. */
+/** Adds a fact to the index. Its number may have belonged to a fact that an earlier version of this program deleted. */
 export function indexFact(connection: Connection, number: number, fact: UnplacedFact): void {
-  const words = toWords(fact.sessionId, fact);
+  const words = toWords(fact);
+  connection.run("DELETE FROM search WHERE rowid = ?", number);
   if (words) connection.run("INSERT INTO search (rowid, words) VALUES (?, ?)", number, words);
 }
 
 /** Creates the search. */
-export function createSearch(connection: Connection, { read, write }: WorkQueue): Pick<Store, "search"> {
+export function createSearch(
+  connection: Connection,
+  { read }: WorkQueue,
+  completeDerived: () => Promise<void>,
+): Pick<Store, "search"> {
   return {
     async search(text, options) {
       const queryWords = splitQuery(text);
       if (queryWords.length === 0) return [];
-      await completeIndex(connection, { read, write });
+      await completeDerived();
       return read(() => searchFacts(connection, queryWords, options));
     },
   };
 }
 
-/** Indexes the facts that are still to be indexed. */
-export async function completeIndex(
-  connection: Connection,
-  { read, write }: Pick<WorkQueue, "read" | "write">,
-): Promise<void> {
-  while (await read(() => isCounterBehind(connection, "indexed")))
-    await write(() => indexNextPart(connection));
-}
-
-function indexNextPart(connection: Connection): void {
-  const sql = `SELECT facts.number, sessions.id, seq, version, fact FROM facts JOIN sessions ON sessions.number = session
-    WHERE facts.number > (SELECT value FROM counters WHERE name = 'indexed') ORDER BY facts.number LIMIT ?`;
-  const rows = connection.all<FoundRow>(sql, indexPartSize);
-  for (const row of rows) {
-    // Facts of a later version are not searched.
-    const words = row.version <= factVersion ? toWords(fromStoredText(row.id), parseFact(row)) : "";
-    connection.run("DELETE FROM search WHERE rowid = ?", row.number);
-    if (words) connection.run("INSERT INTO search (rowid, words) VALUES (?, ?)", row.number, words);
-  }
-  const last = rows.at(-1)?.number;
-  if (last !== undefined) connection.run("UPDATE counters SET value = ? WHERE name = 'indexed'", last);
-}
-
-function toWords(sessionId: string, fact: FactBody): string {
+function toWords(fact: UnplacedFact): string {
   const words = splitWords(toSearchText(fact));
-  return words.length === 0 ? "" : [toScopeWord(getScope(sessionId)), ...words].join(" ");
+  return words.length === 0 ? "" : [toScopeWord(getScope(fact.sessionId)), ...words].join(" ");
 }
 
 /** Private-use characters are in no word of a text. */

@@ -4,6 +4,7 @@ import { createBlobs } from "./blobs.ts";
 import { createCatalog } from "./catalog.ts";
 import type { Connection } from "./connection.ts";
 import { createSessionDeletion } from "./delete-session.ts";
+import { createDerivedTables } from "./derived-tables.ts";
 import { createFactLog } from "./fact-log.ts";
 import { createLeases } from "./leases.ts";
 import { createOrphans } from "./orphans.ts";
@@ -39,12 +40,14 @@ export function createSqliteStore(
   const messages = createRunMessages(connection, queue, local.notify);
   const blobs = createBlobs(connection, queue);
   const deletion = createSessionDeletion(connection, queue);
+  const derived = createDerivedTables(connection, queue);
   // In the background; if it fails, the next process that opens the file tries again.
   deletion.deleteExpired(now).catch(() => undefined);
   let closing: Promise<void> | undefined;
 
   const append: Store["append"] = async (facts, at) => {
     const appended = await log.append(facts, at);
+    derived.completeSoon();
     local.notify(at.lease.sessionId, { type: "facts" });
     return appended;
   };
@@ -56,8 +59,8 @@ export function createSqliteStore(
     ...createCatalog(connection, queue, now),
     ...createOrphans(connection, queue, now),
     ...createRunCounts(connection, queue, now),
-    ...createRunQueries(connection, queue),
-    ...createSearch(connection, queue),
+    ...createRunQueries(connection, queue, derived.complete),
+    ...createSearch(connection, queue, derived.complete),
     ...blobs,
     ...createRequests(connection, queue),
     ...createSnapshots(connection, queue, assertHeld),
@@ -70,6 +73,7 @@ export function createSqliteStore(
     watch,
     close() {
       stop();
+      derived.stop();
       closing ??= queue.close().then(() => connection.close());
       return closing;
     },

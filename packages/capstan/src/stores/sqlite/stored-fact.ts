@@ -2,6 +2,8 @@ import type { Fact } from "../../event.ts";
 import { assertKnownVersion } from "../store-rules.ts";
 
 export type FactRow = { readonly seq: number; readonly version: number; readonly fact: string };
+/** A fact with its number in the table. */
+export type NumberedFact = { readonly number: number; readonly session: number; readonly fact: Fact };
 
 /** Parses the fact of a row. Throws `newer_version`. */
 export function parseFact({ seq, version, fact }: FactRow): Fact {

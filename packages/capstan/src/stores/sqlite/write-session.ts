@@ -3,13 +3,13 @@ import type { Lease, Store } from "../../store.ts";
 import { getRunState } from "../store-rules.ts";
 import type { Connection } from "./connection.ts";
 import type { SessionDeletion } from "./delete-session.ts";
-import { deriveRows, insertFact } from "./fact-log.ts";
+import { insertFact, updateRuns } from "./fact-log.ts";
 import { createHiddenId, createHiddenSession, keepHidden, showSession } from "./hidden-sessions.ts";
 import { insertRequests } from "./requests.ts";
 import { encodeText } from "./stored-text.ts";
 import type { WorkQueue } from "./work-queue.ts";
 
-/** Number of facts that are written in one transaction, which also merges a part of the search index. */
+/** Number of facts that are written in one transaction. */
 const maxRows = 100;
 /** How long a hidden session is kept without a new part. */
 const writeTimeoutMs = 60_000;
@@ -35,7 +35,7 @@ export function createWriteSession(
       const added = part.map((fact, index) =>
         insertFact(connection, { session, seq: facts + index + 1 }, fact),
       );
-      deriveRows(connection, added, "ended"); // a run that is not complete yet must not be resumed
+      updateRuns(connection, added, "ended"); // a run that is not complete yet must not be resumed
     }
 
     function finish(): void {
