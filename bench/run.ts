@@ -12,7 +12,7 @@ import { allWorks, findWork } from "./works.ts";
 
 const help = `Compares Capstan with a hand-written floor and other frameworks.
 
-  npm run bench                               everything, about 50 minutes; updates bench/README.md and the plot
+  npm run bench                               everything, about 45 minutes; updates bench/README.md and the plot
   npm run bench -- --quick                    Capstan and the floor in under two minutes; checks that runs are correct
   npm run bench -- --peer pi --work burst     only these and the floor; both options can be repeated
 
