@@ -78,7 +78,7 @@ function buildSummaryFunctions(schema: string): string {
         models = ${schema}.add_name(models, change->>'model'),
         stop_reason = coalesce(change->>'stopReason', stop_reason),
         usage = coalesce((change#>'{end,usage}')::jsonb,
-          ${schema}.add_usage(usage, coalesce((change->'usage')::jsonb, '{}'))),
+          CASE WHEN change->'usage' IS NULL THEN usage ELSE ${schema}.add_usage(usage, (change->'usage')::jsonb) END),
         tokens = coalesce((change#>>'{end,tokens}')::double precision,
           tokens + coalesce((change->>'tokens')::double precision, 0)),
         cost = coalesce((change#>>'{end,cost}')::double precision,

@@ -19,10 +19,9 @@ export function buildAppendFunction(schema: string): string {
     LANGUAGE plpgsql SET lock_timeout = '5s' AS $$
     #variable_conflict use_column
     DECLARE
-      session text := asked->>'session';
-      -- Read once: each access parses the whole request, which would make long appends quadratic.
-      expected_length integer := (asked->>'expected')::integer;
-      facts_version integer := (asked->>'version')::integer;
+      -- Read at once: each access to the request would parse all of it.
+      request record;
+      session text;
       lease_token bigint;
       length integer;
       next_seq integer;
@@ -33,10 +32,13 @@ export function buildAppendFunction(schema: string): string {
       -- A run is updated once, with its last fact.
       open_run text;
       open_state text;
-      is_summarized boolean := asked->>'summarized' IS NOT NULL;
     BEGIN
+      SELECT * INTO request FROM json_to_record(asked) AS fields(
+        session text, token bigint, expected integer, version integer, run text, summarized boolean,
+        facts json, requests json, heard json);
+      session := request.session;
       SELECT token INTO lease_token FROM ${schema}.leases WHERE session_id = session FOR UPDATE;
-      IF lease_token IS DISTINCT FROM (asked->>'token')::bigint THEN
+      IF lease_token IS DISTINCT FROM request.token THEN
         RETURN QUERY SELECT 'lease_lost', NULL::integer, NULL::integer, NULL::text;
         RETURN;
       END IF;
@@ -44,14 +46,20 @@ export function buildAppendFunction(schema: string): string {
       PERFORM FROM ${schema}.unsummarized WHERE session_id = session FOR SHARE;
       length := coalesce((SELECT facts FROM ${schema}.sessions WHERE id = session), 0);
       next_seq := length;
-      FOR given IN SELECT * FROM json_to_recordset(asked->'facts') AS fact(
+      FOR given IN SELECT * FROM json_to_recordset(request.facts) AS fact(
         place integer, identity text, run text, agent text, at double precision, state text, starts boolean,
         words tsvector, body text, summary json)
       LOOP
-        RETURN QUERY SELECT NULL::text, given.place, seq, body FROM ${schema}.facts
-          WHERE session_id = session AND identity = sha256(convert_to(given.identity, 'UTF8'));
-        CONTINUE WHEN FOUND;
-        IF length <> expected_length THEN
+        IF length = request.expected THEN
+          INSERT INTO ${schema}.facts (session_id, seq, identity, version, body, words)
+            VALUES (session, next_seq + 1, sha256(convert_to(given.identity, 'UTF8')), request.version,
+              given.body, given.words)
+            ON CONFLICT (session_id, identity) DO NOTHING;
+        END IF;
+        IF length <> request.expected OR NOT FOUND THEN
+          RETURN QUERY SELECT NULL::text, given.place, seq, body FROM ${schema}.facts
+            WHERE session_id = session AND identity = sha256(convert_to(given.identity, 'UTF8'));
+          CONTINUE WHEN FOUND;
           RETURN QUERY SELECT 'position_conflict', length, NULL::integer, NULL::text;
           RETURN;
         END IF;
@@ -64,9 +72,6 @@ export function buildAppendFunction(schema: string): string {
         first_at := coalesce(first_at, given.at);
         last_at := given.at;
         added_bytes := added_bytes + octet_length(given.body);
-        INSERT INTO ${schema}.facts (session_id, seq, identity, version, body, words)
-          VALUES (session, next_seq, sha256(convert_to(given.identity, 'UTF8')), facts_version,
-            given.body, given.words);
         IF given.starts THEN
           INSERT INTO ${schema}.runs (id, session_id, agent, state, started_at, updated_at)
             VALUES (given.run, session, given.agent, given.state, given.at, given.at) ON CONFLICT DO NOTHING;
@@ -76,12 +81,12 @@ export function buildAppendFunction(schema: string): string {
         END IF;
         RETURN QUERY SELECT NULL::text, given.place, next_seq, NULL::text;
       END LOOP;
-      IF asked->'requests' IS NOT NULL THEN
+      IF request.requests IS NOT NULL THEN
         INSERT INTO ${schema}.sessions (id) VALUES (session) ON CONFLICT DO NOTHING;
         WITH added AS (
           INSERT INTO ${schema}.requests (session_id, number, run_id, turn, body)
             SELECT session, number, run, turn, body
-            FROM json_to_recordset(asked->'requests') AS request(number integer, run text, turn integer, body text)
+            FROM json_to_recordset(request.requests) AS sent(number integer, run text, turn integer, body text)
             ON CONFLICT (session_id, number) DO NOTHING RETURNING octet_length(body) AS size)
         SELECT added_bytes + coalesce(sum(size), 0) INTO added_bytes FROM added;
       END IF;
@@ -91,16 +96,16 @@ export function buildAppendFunction(schema: string): string {
           VALUES (session, next_seq, added_bytes, first_at, last_at)
           ON CONFLICT (id) DO UPDATE SET facts = next_seq, bytes = session_row.bytes + added_bytes, updated_at = last_at,
             created_at = CASE WHEN session_row.facts = 0 THEN first_at ELSE session_row.created_at END;
-        IF NOT is_summarized THEN
+        IF request.summarized IS NULL THEN
           INSERT INTO ${schema}.unsummarized VALUES (session) ON CONFLICT DO NOTHING;
         END IF;
       ELSIF added_bytes > 0 THEN
         UPDATE ${schema}.sessions SET bytes = bytes + added_bytes WHERE id = session;
       END IF;
-      IF json_array_length(asked->'heard') > 0 THEN
+      IF json_array_length(request.heard) > 0 THEN
         INSERT INTO ${schema}.told (run_id, key, heard, body)
-          SELECT id, key, true, '' FROM ${schema}.runs, json_array_elements_text(asked->'heard') AS key
-          WHERE id = asked->>'run'
+          SELECT id, key, true, '' FROM ${schema}.runs, json_array_elements_text(request.heard) AS key
+          WHERE id = request.run
           ON CONFLICT (run_id, key) DO UPDATE SET heard = true, body = '';
       END IF;
     END $$;`;
