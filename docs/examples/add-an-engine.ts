@@ -77,7 +77,7 @@ if (import.meta.main) {
   const store = memory();
   const { append } = store;
   store.append = (facts, at) => {
-    if (!facts.some(({ type, turn }) => type === "turn_start" && turn === 2)) return append(facts, at);
+    if (!facts.some(({ type, turn }) => type === "message" && turn === 2)) return append(facts, at);
     store.append = append;
     return Promise.reject(new Error("disk full"));
   };
