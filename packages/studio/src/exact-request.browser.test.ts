@@ -23,6 +23,8 @@ const look = defineTool({
 const bodies: string[] = [];
 let provider: HttpServer;
 let baseURL = "";
+/** Lets the provider answer the message that it holds back. */
+const held = Promise.withResolvers<void>();
 
 function answer(body: string): object {
   if (body.includes("Answer in French")) return { content: "Le port ouvre à 8 heures." };
@@ -36,6 +38,7 @@ beforeAll(async () => {
     let body = "";
     for await (const chunk of request) body += chunk;
     bodies.push(body);
+    if (body.includes("Take your time")) await held.promise;
     const delta = answer(body);
     const finish = "content" in delta ? "stop" : "tool_calls";
     const usage = { prompt_tokens: 120, completion_tokens: 12 };
@@ -66,20 +69,25 @@ const studio = setupStudio(() => ({
 
 let sessionId = "";
 beforeAll(async () => {
-  const send = (method: string, path: string, body?: object) =>
-    studio.server.fetch(
-      new Request(`http://127.0.0.1${path}`, {
-        ...{ method, headers: { host: "127.0.0.1", "content-type": "application/json" } },
-        ...(body && { body: JSON.stringify(body) }),
-      }),
-    );
-  const started = await (await send("POST", "/api/runs", { input: "When does the harbour open?" })).json();
+  const started = await startRun("When does the harbour open?");
   sessionId = started.sessionId;
   await vi.waitFor(async () => {
     const { state } = await (await send("GET", `/api/runs/${started.runId}`)).json();
     expect(state).toBe("ended");
   });
 });
+
+async function startRun(input: string): Promise<{ readonly runId: string; readonly sessionId: string }> {
+  return (await send("POST", "/api/runs", { input })).json();
+}
+
+async function send(method: string, path: string, body?: object): Promise<Response> {
+  const request = new Request(`http://127.0.0.1${path}`, {
+    ...{ method, headers: { host: "127.0.0.1", "content-type": "application/json" } },
+    ...(body && { body: JSON.stringify(body) }),
+  });
+  return studio.server.fetch(request);
+}
 
 async function openPrompt(page: Page): Promise<void> {
   await page.getByRole("button", { name: "Show inspector" }).click();
@@ -136,6 +144,22 @@ describe("the prompt tab", () => {
     expect(looked).toBe(1);
     await page.keyboard.press("Escape");
     await dialog.waitFor({ state: "hidden" });
+  });
+
+  test("loads the exact request of a turn once its answer is stored", async () => {
+    const { runId, sessionId } = await startRun("Take your time: when does the harbour open?");
+    const page = await studio.open(`/sessions/${sessionId}`);
+    const statuses: number[] = [];
+    page.on("response", (response) => {
+      if (response.url().includes(`/runs/${runId}/requests/`)) statuses.push(response.status());
+    });
+    await page.getByRole("button", { name: "Show inspector" }).click();
+    await page.getByRole("tab", { name: "Prompt" }).click();
+    await page.getByRole("button", { name: "Try again with changes" }).waitFor();
+    held.resolve();
+    await page.getByLabel("View of the prompt").waitFor();
+    expect(await page.getByText("The exact request is not stored").count()).toBe(0);
+    expect(new Set(statuses)).toEqual(new Set([200]));
   });
 
   test("fits a phone", async () => {

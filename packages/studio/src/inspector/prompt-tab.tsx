@@ -25,16 +25,10 @@ export function PromptTab({ session }: { readonly session: OpenSession }): React
   const { value, error, retry } = useRequest(key, () => client.runs.turn(runId ?? "", turn));
   if (runId === undefined || turnCount === 0)
     return <EmptyState title="No prompt yet">Send a message to see the prompt of a turn.</EmptyState>;
-  const messageFact = session.facts.find(
-    (fact) => fact.type === "message" && fact.runId === runId && fact.turn === turn,
-  );
-  const warnings = session.facts.flatMap((fact) =>
-    fact.type === "warning" &&
-    promptWarnings.includes(fact.code) &&
-    fact.runId === runId &&
-    fact.turn === turn
-      ? [fact.message]
-      : [],
+  const facts = session.facts.filter((fact) => fact.runId === runId && fact.turn === turn);
+  const messageFact = facts.find((fact) => fact.type === "message");
+  const warnings = facts.flatMap((fact) =>
+    fact.type === "warning" && promptWarnings.includes(fact.code) ? [fact.message] : [],
   );
   return (
     <div className="flex min-h-0 flex-1 flex-col">
@@ -67,7 +61,8 @@ export function PromptTab({ session }: { readonly session: OpenSession }): React
             key={key}
             runId={runId}
             rebuilt={value}
-            message={messageFact?.type === "message" ? messageFact : undefined}
+            message={messageFact}
+            isStored={!awaitsModel(facts)}
             warnings={warnings}
           />
         </section>
@@ -78,6 +73,16 @@ export function PromptTab({ session }: { readonly session: OpenSession }): React
 
 /** Codes of warnings about a request. */
 const promptWarnings: readonly string[] = ["cache_prefix_changed", "setting_ignored"];
+
+/** Facts with which the request of a turn is stored. */
+const answerTypes: readonly string[] = ["message", "message_partial", "model_failed", "done"];
+
+/** Whether a turn waits for the answer to its request. The facts of an earlier turn may not be loaded. */
+function awaitsModel(facts: readonly Fact[]): boolean {
+  return (
+    facts.some(({ type }) => type === "turn_start") && !facts.some(({ type }) => answerTypes.includes(type))
+  );
+}
 
 function findTurnAt(facts: readonly Fact[], seq: number, runId: string | undefined): number | undefined {
   const fact = facts[seq - 1];

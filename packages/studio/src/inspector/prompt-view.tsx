@@ -16,15 +16,18 @@ type PromptViewProps = {
   readonly rebuilt: SentTurn;
   /** The answer. */
   readonly message: Extract<Fact, { type: "message" }> | undefined;
+  /** False while the turn waits for its answer. */
+  readonly isStored: boolean;
   readonly warnings: readonly string[];
 };
 
 /** The request of a turn: an overview of its parts, or exactly as it was sent. */
-export function PromptView({ runId, rebuilt, message, warnings }: PromptViewProps): ReactNode {
+export function PromptView({ runId, rebuilt, message, isStored, warnings }: PromptViewProps): ReactNode {
   const { turn } = rebuilt;
+  const key = isStored ? `${runId} ${turn}` : undefined;
   const [shown, setShown] = useState<Shown>("overview");
   const [isTrying, setTrying] = useState(false);
-  const exact = useRequest(`${runId} ${turn}`, () => loadExact(runId, turn)).value;
+  const exact = useRequest(key, () => loadExact(runId, turn)).value;
   const requests = exact?.requests;
   const sent = withExactParts(rebuilt, requests);
   return (
