@@ -8,7 +8,7 @@ import type { WorkQueue } from "./work-queue.ts";
 /**
  * Two tables are derived from facts: the search index, and the summaries of runs. Writing them with every step would take
  * half as long as the step itself, so facts are added to them in parts: soon after they were appended, and before a table
- * is read. A counter each has the number of the last fact that is in the table.
+ * is read. Each has a counter: the number of the last fact in it.
  */
 export interface DerivedTables {
   /** Adds all facts that are missing. */
