@@ -8,6 +8,7 @@ import {
   type Node,
   patternFormat,
 } from "./compile-schema.ts";
+import { compileQuickCheck } from "./quick-check.ts";
 
 export type JsonSchema = { readonly [keyword: string]: unknown };
 
@@ -24,6 +25,7 @@ export function createValidator(
 ): (value: unknown) => readonly string[] | Promise<readonly string[]> {
   assertSchemaSize(json, owner);
   const compiled = compileSchema(json, owner);
+  const isValid = compileQuickCheck(compiled);
   let findIssues: FindIssues | undefined;
   // Stores the promise, because calls may validate their inputs at the same time.
   let loading: Promise<FindIssues> | undefined;
@@ -32,7 +34,7 @@ export function createValidator(
     findIssues = await loading;
     return findIssues(value);
   }
-  return (value) => (findIssues ?? loadAndFind)(value);
+  return (value) => (isValid?.(value) ? [] : (findIssues ?? loadAndFind)(value));
 }
 
 /** Applies to every schema, because the model reads it and the runtime walks through it. */
