@@ -13,7 +13,8 @@ export type { AuthorizationRequest, Redirect } from "./client/oauth/redirect.ts"
 export { tokenFile } from "./client/oauth/token-file.ts";
 export { type Credentials, memoryTokens, type TokenStore } from "./client/oauth/token-store.ts";
 export type { Sampling } from "./client/requests/sampling.ts";
-export type { ServerStatus, SignIn } from "./client/server.ts";
+export type { SignIn } from "./client/server.ts";
+export type { ServerStatus } from "./client/server-status.ts";
 export type { ServerMetadata, ToolMetadata } from "./client/tools/tool-list.ts";
 export type { TrafficMessage } from "./client/transport/traffic.ts";
 export type { Knowledge } from "./server/knowledge-tools.ts";

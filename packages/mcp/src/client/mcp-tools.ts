@@ -5,15 +5,9 @@ import type { Variables } from "./config/expand-variables.ts";
 import { readConfigFile } from "./config/read-config-file.ts";
 import { parseServerConfig, type ServerConfig } from "./config/server-config.ts";
 import type { Sampling } from "./requests/sampling.ts";
-import {
-  getServerStatus,
-  openServer,
-  type Server,
-  type ServerOptions,
-  type ServerStatus,
-  type SignIn,
-} from "./server.ts";
+import type { Server, ServerOptions, SignIn } from "./server.ts";
 import { createReaders, findServer } from "./server-readers.ts";
+import { getServerStatus, type ServerStatus } from "./server-status.ts";
 import { openTrustStore } from "./tools/trust.ts";
 import type { TrafficMessage } from "./transport/traffic.ts";
 
@@ -109,6 +103,7 @@ export async function mcpTools(options: McpOptions): Promise<McpTools> {
   for (const [name, entry] of Object.entries(entries)) {
     const config = toConfigOrError(() => parseServerConfig(name, entry, variables));
     if ((entry as { required?: unknown } | null)?.required === true) required.push(name);
+    const { openServer } = await loadServer();
     servers.set(name, openServer(name, config, shared));
   }
   await Promise.all([...servers].map(([name, { connection }]) => connection.start(required.includes(name))));
@@ -143,9 +138,10 @@ export async function mcpTools(options: McpOptions): Promise<McpTools> {
       return undefined;
     },
     appTools: (server) => servers.get(server)?.toolList.appTools ?? new Map(),
-    ...createServerControls(servers, (name, config) =>
-      openServer(name, parseServerConfig(name, config, variables), shared),
-    ),
+    ...createServerControls(servers, async () => {
+      const { openServer } = await loadServer();
+      return (name, config) => openServer(name, parseServerConfig(name, config, variables), shared);
+    }),
     async close() {
       await Promise.allSettled([...servers.values()].map((server) => server.close()));
       await trust.save();
@@ -153,12 +149,16 @@ export async function mcpTools(options: McpOptions): Promise<McpTools> {
   };
 }
 
+/** With the SDK, which takes longer to load than everything else here: an application may start without any server. */
+const loadServer = () => import("./server.ts");
+
 function createServerControls(
   servers: Map<string, Server>,
-  open: (name: string, config: ServerConfig) => Server,
+  load: () => Promise<(name: string, config: ServerConfig) => Server>,
 ): Pick<McpTools, "add" | "remove" | "signIn" | "signOut" | "traffic"> {
   return {
     async add(name, config) {
+      const open = await load();
       if (servers.has(name))
         throw new AgentError("mcp_config", `There is already an MCP server "${name}". Choose another name.`);
       const server = open(name, config);

@@ -1,7 +1,6 @@
 import { AgentError } from "capstan";
 import type { McpTools } from "./mcp-tools.ts";
 import type { Server } from "./server.ts";
-import { toServerError } from "./server-error.ts";
 
 /** Throws `mcp_config` for an unknown name. */
 export function findServer(servers: ReadonlyMap<string, Server>, name: string): Server {
@@ -21,6 +20,7 @@ export function createReaders(
     try {
       return await send(client);
     } catch (thrown) {
+      const { toServerError } = await import("./server-error.ts");
       throw toServerError(thrown, name);
     }
   }

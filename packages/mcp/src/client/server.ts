@@ -2,37 +2,18 @@ import { basename } from "node:path";
 import type { ClientOptions } from "@modelcontextprotocol/client";
 import { AgentError } from "capstan";
 import type { CommonConfig, ServerConfig } from "./config/server-config.ts";
-import { type Connection, type ConnectionStatus, openConnection } from "./connection.ts";
+import { type Connection, openConnection } from "./connection.ts";
 import { createOAuthProvider, type OAuthOptions, type SignInProvider } from "./oauth/oauth-provider.ts";
 import { withSignIn } from "./oauth/with-sign-in.ts";
 import { createOpenCalls } from "./requests/open-calls.ts";
 import { createRequestHandler, registerRequestHandlers } from "./requests/request-handler.ts";
 import type { Sampling } from "./requests/sampling.ts";
 import type { ServerService } from "./tools/call-tool.ts";
-import { type ChangedTool, createToolList, type ServerMetadata, type ToolList } from "./tools/tool-list.ts";
+import { createToolList, type ToolList } from "./tools/tool-list.ts";
 import type { TrustStore } from "./tools/trust.ts";
 import { withSizeLimit } from "./transport/capped-fetch.ts";
 import { createTransport } from "./transport/create-transport.ts";
 import { createTraffic, listSecrets, type Traffic } from "./transport/traffic.ts";
-
-/** Status of a server and its tools. */
-export type ServerStatus = ConnectionStatus & {
-  readonly name: string;
-  /** The URL without its query, or the name of the program. Undefined if the configuration is invalid. */
-  readonly address?: string;
-  /** Whether the server is used with the tokens of a sign-in. */
-  readonly isSignedIn: boolean;
-  /** Tool names as the model sees them. */
-  readonly tools: readonly string[];
-  /** Tools that are disabled until they are trusted again. */
-  readonly changed: readonly ChangedTool[];
-  /** Whether the user or the operator has approved everything that the model reads of the server. */
-  readonly isApproved: boolean;
-  /** What the model reads of the server. */
-  readonly metadata: ServerMetadata;
-  /** Why tools are not offered or are suspicious. */
-  readonly problems: readonly string[];
-};
 
 export type Server = {
   readonly connection: Connection;
@@ -144,21 +125,6 @@ function formatAddress(config: ServerConfig): string {
   if ("command" in config) return basename(config.command);
   const { origin, pathname } = new URL(config.url);
   return `${origin}${pathname}`;
-}
-
-export function getServerStatus({ connection, toolList, address, isSignedIn }: Server): ServerStatus {
-  const { tools, changed, metadata, problems } = toolList;
-  return {
-    name: connection.name,
-    ...(address !== undefined && { address }),
-    ...connection.status(),
-    isSignedIn: isSignedIn(),
-    tools: tools.map(({ name }) => name),
-    changed,
-    isApproved: metadata.tools.every((tool) => tool.isApproved),
-    metadata,
-    problems,
-  };
 }
 
 function createClientOptions(hearsChanges: boolean, refresh: () => Promise<void>): ClientOptions {

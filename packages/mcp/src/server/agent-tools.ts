@@ -6,6 +6,7 @@ import {
 } from "@modelcontextprotocol/server";
 import { type Agent, AgentError, type Effects } from "capstan";
 import type { AgentCalls, ResumeInput } from "./agent-calls.ts";
+import { type Exposure, mapAgentsByTool } from "./agent-names.ts";
 import type { QueryInput } from "./agent-runs.ts";
 import { answerSchema, toCallError } from "./call-result.ts";
 
@@ -35,24 +36,6 @@ const resumeInput = fromJsonSchema<ResumeInput>(
 
 function createObjectSchema(properties: Record<string, JsonSchemaType>, required: string[]): JsonSchemaType {
   return { type: "object", properties, required, additionalProperties: false };
-}
-
-/** One tool for all agents, or one tool per agent. */
-export type Exposure = "query" | "agents";
-
-/** Maps tool names to agents. Throws if two agents get the same name. */
-function mapAgentsByTool(agents: readonly Agent[]): ReadonlyMap<string, Agent> {
-  const byTool = new Map<string, Agent>();
-  for (const agent of agents) {
-    const name = `ask_${agent.name.replaceAll(/[^A-Za-z0-9_-]/g, "_").slice(0, 60)}`;
-    const other = byTool.get(name);
-    if (other) {
-      const message = `The agents "${other.name}" and "${agent.name}" would both become the MCP tool "${name}": rename one of them.`;
-      throw new AgentError("invalid_definition", message);
-    }
-    byTool.set(name, agent);
-  }
-  return byTool;
 }
 
 export type ToolRegistrarOptions = {
@@ -105,8 +88,6 @@ function createAskTools(agents: readonly Agent[], meta: ToolRegistrarOptions["me
 }
 
 function createQueryTool(agents: readonly Agent[], meta: ToolRegistrarOptions["meta"]): AddTools {
-  if (new Set(agents.map(({ name }) => name)).size < agents.length)
-    throw new AgentError("invalid_definition", "Two agents have the same name: rename one of them.");
   const names = agents.map(({ name }) => `"${name}"`).join(", ");
   const agent = { ...stringSchema, description: `One of ${names}. Default: the first.` };
   const config = {

@@ -6,6 +6,7 @@ import {
   readRequestBody,
   validateHostHeader,
 } from "@modelcontextprotocol/server";
+import { createErrorResponse } from "./error-response.ts";
 
 /** Allowed host names; by default only local ones. */
 export type HostRules = {
@@ -19,15 +20,6 @@ const maxBodyBytes = 4 * 1024 * 1024;
 const maxBatchSize = 100;
 const maxDepth = 64;
 const maxIdLength = 256;
-
-/** A JSON-RPC error as an HTTP response. `name` is the machine-readable code. */
-export function createErrorResponse(
-  status: number,
-  error: { readonly code: number; readonly name: string; readonly message: string },
-): Response {
-  const { code, name, message } = error;
-  return Response.json({ jsonrpc: "2.0", error: { code, message, data: { name } }, id: null }, { status });
-}
 
 /** Returns an error response if the host or origin is not allowed. */
 export function checkHost(request: Request, rules: HostRules): Response | undefined {

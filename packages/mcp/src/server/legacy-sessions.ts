@@ -5,7 +5,7 @@ import {
   type Server,
   WebStandardStreamableHTTPServerTransport,
 } from "@modelcontextprotocol/server";
-import { createErrorResponse } from "./check-request.ts";
+import { createErrorResponse } from "./error-response.ts";
 import { createEventStore } from "./event-store.ts";
 
 /** Limits for sessions of the 2025 revisions. */

@@ -1,14 +1,10 @@
-import { createMcpHandler, isLegacyRequest, type McpServer, type Server } from "@modelcontextprotocol/server";
-import { AgentError } from "capstan";
-import {
-  checkHost,
-  createErrorResponse,
-  type HostRules,
-  parseJsonBody,
-  withoutCredentials,
-} from "./check-request.ts";
-import { createLegacySessions, type SessionLimits } from "./legacy-sessions.ts";
-import { type StdioService, type StdioStreams, startStdioService } from "./stdio-service.ts";
+import type { McpServer, Server } from "@modelcontextprotocol/server";
+import type { HostRules } from "./check-request.ts";
+import { claimStdout } from "./claim-stdout.ts";
+import { createErrorResponse } from "./error-response.ts";
+import type { SessionLimits } from "./legacy-sessions.ts";
+import type { SdkHandler } from "./sdk-handler.ts";
+import type { StdioService, StdioStreams } from "./stdio-service.ts";
 
 /** The caller: protocol era, and the user that your application authenticated. */
 export type McpCaller = { readonly era: "modern" | "legacy"; readonly user?: string };
@@ -41,85 +37,41 @@ export interface McpHandler {
   close(): Promise<void>;
 }
 
-/** Serves MCP from one factory: 2026-07-28 and the 2025 revisions, over HTTP and stdio. */
+/**
+ * Serves MCP from one factory: 2026-07-28 and the 2025 revisions, over HTTP and stdio. The SDK is loaded with the first
+ * request, because an application that only offers MCP should not start more slowly.
+ */
 export function mcpHandler(factory: McpServerFactory, options: McpHandlerOptions = {}): McpHandler {
-  const onError = options.onError ?? (() => undefined);
-  const callers = new WeakMap<Request, { readonly user?: string }>();
-  const connected = new Set<McpServer | Server>();
-  const connections = new Set<StdioService>();
+  let handler: SdkHandler | undefined;
+  let loading: Promise<SdkHandler> | undefined;
   let isClosed = false;
-
-  const modern = createMcpHandler(
-    ({ requestInfo }) => {
-      const caller = requestInfo && callers.get(requestInfo);
-      // Treating an unknown caller as anonymous could give it another user's rights.
-      if (!caller) throw new AgentError("mcp_protocol", "The caller of this MCP request is unknown.");
-      return factory({ era: "modern", ...caller });
-    },
-    { legacy: "reject", onerror: onError },
-  );
-  const legacy = createLegacySessions(
-    ({ user }) => factory({ era: "legacy", ...(user !== undefined && { user }) }),
-    {
-      ...options,
-      onError,
-      connected,
-    },
-  );
-
-  async function fetch(request: Request, { user }: { readonly user?: string } = {}): Promise<Response> {
-    const refused = isClosed ? createClosedResponse() : checkHost(request, options);
-    if (refused) return refused;
-    const body = await parseJsonBody(request);
-    if (body instanceof Response) return body;
-    const sanitized = withoutCredentials(request);
-    if (await isLegacyRequest(sanitized, body.parsed))
-      return legacy.fetch(sanitized, { body: body.parsed, user });
-    callers.set(sanitized, user === undefined ? {} : { user });
-    return modern.fetch(sanitized, body.parsed === undefined ? {} : { parsedBody: body.parsed });
-  }
-
-  function stdio(streams?: StdioStreams): StdioService {
-    const servers = new Set<McpServer | Server>();
-    const createServer = async ({ era }: McpCaller): Promise<McpServer | Server> => {
-      const server = await factory({ era });
-      servers.add(server);
-      connected.add(server);
-      return server;
-    };
-    const service = startStdioService(createServer, { onError, ...(streams && { streams }) });
-    connections.add(service);
-    void service.closed.then(() => {
-      connections.delete(service);
-      for (const server of servers) connected.delete(server);
+  function load(): Promise<SdkHandler> {
+    loading ??= import("./sdk-handler.ts").then(({ createSdkHandler }) => {
+      handler = createSdkHandler(factory, options);
+      return handler;
     });
-    return service;
+    return loading;
   }
-
-  const notifyConnected = (send: (server: McpServer | Server) => void | Promise<void>): void => {
-    for (const server of connected) void Promise.resolve(send(server)).catch(onError);
-  };
   return {
-    fetch,
-    stdio,
+    fetch: async (request, caller) =>
+      isClosed ? createClosedResponse() : (await load()).fetch(request, caller),
+    stdio(streams) {
+      // Claimed before the SDK is loaded: other output would break the protocol.
+      const { stdout, release } = streams ? { stdout: streams.stdout, release: undefined } : claimStdout();
+      const stdin = streams?.stdin ?? process.stdin;
+      const started = load().then((sdk) => sdk.stdio({ stdin, stdout }));
+      const closed = started.then((service) => service.closed).finally(release);
+      return { closed, close: async () => (await started).close() };
+    },
     notify: {
-      toolsChanged() {
-        modern.notify.toolsChanged();
-        notifyConnected((server) => server.sendToolListChanged());
-      },
-      promptsChanged() {
-        modern.notify.promptsChanged();
-        notifyConnected((server) => server.sendPromptListChanged());
-      },
-      resourcesChanged() {
-        modern.notify.resourcesChanged();
-        notifyConnected((server) => server.sendResourceListChanged());
-      },
-      resourceUpdated: (uri) => modern.notify.resourceUpdated(uri),
+      toolsChanged: () => handler?.notify.toolsChanged(),
+      promptsChanged: () => handler?.notify.promptsChanged(),
+      resourcesChanged: () => handler?.notify.resourcesChanged(),
+      resourceUpdated: (uri) => handler?.notify.resourceUpdated(uri),
     },
     async close() {
       isClosed = true;
-      await Promise.all([modern.close(), legacy.close(), ...[...connections].map((each) => each.close())]);
+      await (await loading)?.close();
     },
   };
 }

@@ -1,23 +1,11 @@
-import { randomBytes } from "node:crypto";
-import { createRequestStateCodec, McpServer } from "@modelcontextprotocol/server";
-import {
-  type Agent,
-  AgentError,
-  type ContextSource,
-  type Event,
-  type Model,
-  type PolicyOverrides,
-  type Result,
-  type Store,
-} from "capstan";
-import { memory } from "capstan/stores/memory";
-import { createAgentCalls, type WaitingState } from "./agent-calls.ts";
+import type { McpServer } from "@modelcontextprotocol/server";
+import type { Agent, ContextSource, Event, Model, PolicyOverrides, Result, Store } from "capstan";
+import { checkAgentNames, type Exposure } from "./agent-names.ts";
 import type { RunCaller, RunPolicy } from "./agent-runs.ts";
-import { createToolRegistrar, type Exposure } from "./agent-tools.ts";
-import { addKnowledgeTools, type Knowledge } from "./knowledge-tools.ts";
-import { type McpHandler, type McpHandlerOptions, mcpHandler } from "./mcp-handler.ts";
-import { createSessionKeys, hashPrefix, type SessionPrefix } from "./session-keys.ts";
-import { addWidgetResource, widgetToolMeta } from "./widget-resource.ts";
+import type { CreateAgentServer } from "./agent-server.ts";
+import type { Knowledge } from "./knowledge-tools.ts";
+import { type McpCaller, type McpHandler, type McpHandlerOptions, mcpHandler } from "./mcp-handler.ts";
+import type { SessionPrefix } from "./session-keys.ts";
 
 /** `context` builds the context of a run. Request headers are never part of the caller. */
 export type ServeMcpOptions<A extends Agent = Agent> = BaseOptions<A> & ContextSource<A, RunCaller>;
@@ -56,50 +44,20 @@ type BaseOptions<A> = McpHandlerOptions & {
 
 export type McpService = Pick<McpHandler, "fetch" | "stdio" | "close">;
 
-/** How long a question stays valid. */
-const daySeconds = 24 * 60 * 60;
-
 /**
  * Serves agents to MCP clients, over HTTP (`fetch`) and stdio. Does not check tokens: your application authenticates the
  * caller and passes the `user`, and credentials are removed from the request. Not an authorization server.
  */
 export function serveMcp<A extends Agent>(options: ServeMcpOptions<A>): McpService;
 export function serveMcp(options: ServeMcpOptions): McpService {
-  const { agents, store = memory(), expose = "query", knowledge, onEvent, onBeforeModel, secrets } = options;
-  const { policy, sessionPrefix = hashPrefix } = options;
-  const { name = "capstan", version = "0.0.0", instructions, onError = () => undefined } = options;
-  if (agents.length === 0) throw new AgentError("invalid_definition", "`serveMcp` needs at least one agent.");
-  const { widgets } = options;
-  const meta = widgets === undefined ? undefined : widgetToolMeta;
-  const addAgentTools = createToolRegistrar({ agents, expose, meta });
-  const context = options.context ?? ((caller: RunCaller) => caller);
-  const key = randomBytes(32);
-
-  const { fetch, stdio, close } = mcpHandler(({ user }) => {
-    const bind = () => JSON.stringify([user ?? null]);
-    const codec = createRequestStateCodec<WaitingState>({ key, bind, ttlSeconds: daySeconds });
-    const server = new McpServer(
-      { name, version },
-      {
-        capabilities: { tools: { listChanged: false } },
-        requestState: { verify: codec.verify },
-        ...(instructions !== undefined && { instructions }),
-      },
-    );
-    const keys = createSessionKeys(sessionPrefix(user));
-    const calls = createAgentCalls({
-      ...{ agents, store, user, keys, codec, policy, context, onError },
-      hasWidgets: widgets !== undefined,
-      filterResult: (result) => options.filterResult?.(result, user) ?? result,
-      ...(onEvent && { onEvent }),
-      ...(onBeforeModel && { onBeforeModel }),
-      ...(secrets && { secrets }),
-      server: server.server,
-    });
-    addAgentTools(server, calls);
-    if (widgets !== undefined) addWidgetResource(server, widgets);
-    if (knowledge) addKnowledgeTools(server, { knowledge, user, onError });
-    return server;
-  }, options);
+  const { agents, expose = "query" } = options;
+  checkAgentNames(agents, expose);
+  // With the SDK, which is loaded with the first request.
+  let loading: Promise<CreateAgentServer> | undefined;
+  async function createServer({ user }: McpCaller): Promise<McpServer> {
+    loading ??= import("./agent-server.ts").then(({ createAgentServers }) => createAgentServers(options));
+    return (await loading)(user);
+  }
+  const { fetch, stdio, close } = mcpHandler(createServer, options);
   return { fetch, stdio, close };
 }

@@ -1,7 +1,6 @@
 import type { Readable, Writable } from "node:stream";
 import type { McpServer, Server } from "@modelcontextprotocol/server";
 import { StdioServerTransport, serveStdio } from "@modelcontextprotocol/server/stdio";
-import { claimStdout } from "./claim-stdout.ts";
 
 export type StdioStreams = { readonly stdin: Readable; readonly stdout: Writable };
 
@@ -11,22 +10,19 @@ export interface StdioService {
   close(): Promise<void>;
 }
 
-type Options = { readonly streams?: StdioStreams; readonly onError: (error: Error) => void };
+type Options = { readonly streams: StdioStreams; readonly onError: (error: Error) => void };
 
-/** Serves one client until its stdin ends. While the process's own stdout is in use, other output goes to stderr. */
+/** Serves one client until its stdin ends. */
 export function startStdioService(
   factory: (opening: { readonly era: "modern" | "legacy" }) => Promise<McpServer | Server>,
   { streams, onError }: Options,
 ): StdioService {
-  const claimed = streams ? undefined : claimStdout();
-  const { stdin, stdout } = streams ?? { stdin: process.stdin, stdout: claimed?.stdout };
-  const transport = new StdioServerTransport(stdin, stdout);
+  const transport = new StdioServerTransport(streams.stdin, streams.stdout);
   const handle = serveStdio(factory, { transport, onerror: onError });
   const { promise: closed, resolve } = Promise.withResolvers<void>();
   const end = transport.onclose;
   transport.onclose = () => {
     end?.();
-    claimed?.release();
     resolve();
   };
   return { closed, close: () => handle.close() };

@@ -9,8 +9,9 @@ import {
 import { AgentError } from "capstan";
 import { parseAuthorizationResponse } from "./authorization-response.ts";
 import { checkDestination } from "./check-destination.ts";
+import { findSignInError, toSignInError } from "./find-sign-in-error.ts";
 import type { Redirect } from "./redirect.ts";
-import { createSignInError, findSignInError, toSignInError } from "./sign-in-error.ts";
+import { createSignInError } from "./sign-in-error.ts";
 
 /** A sign-in in progress. Its secrets are kept in memory, until it ends. */
 type PendingSignIn = {

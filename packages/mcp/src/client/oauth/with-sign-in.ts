@@ -1,6 +1,6 @@
 import { UnauthorizedError } from "@modelcontextprotocol/client";
+import { findSignInError } from "./find-sign-in-error.ts";
 import type { SignInProvider } from "./oauth-provider.ts";
-import { findSignInError } from "./sign-in-error.ts";
 
 /**
  * Makes an attempt. If the server requires sign-in, waits for it and tries once more. An attempt to connect creates its

@@ -16,7 +16,7 @@ import {
 import { scriptedModel } from "capstan/testing";
 import type { ServerConfig, StdioConfig } from "../config/server-config.ts";
 import { type McpOptions, type McpTools, mcpTools } from "../mcp-tools.ts";
-import type { ServerStatus } from "../server.ts";
+import type { ServerStatus } from "../server-status.ts";
 
 /** Returns the path of a test program. */
 export const getScript = (name: string): string => fileURLToPath(new URL(`./${name}.ts`, import.meta.url));
