@@ -1,4 +1,6 @@
 // The command line as it is published. In this repository, `capstan` starts the sources.
-import { runMain } from "../packages/cli/dist/main.js";
+import module from "node:module";
 
+module.enableCompileCache();
+const { runMain } = await import("../packages/cli/dist/main.js");
 await runMain();

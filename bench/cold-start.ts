@@ -24,6 +24,7 @@ export type Cost = { readonly ms: number; readonly cpuMs: number };
 export type Starts = ReadonlyMap<string, readonly Cost[]>;
 
 const packages = join(import.meta.dirname, "../packages");
+const firstAnswer = join(import.meta.dirname, "first-answer.js");
 
 /** The compared commands, from the build or, in tests, from the sources. */
 export function listStarts(from: "build" | "source"): readonly Start[] {
@@ -41,6 +42,7 @@ export function listStarts(from: "build" | "source"): readonly Start[] {
     { title: "`capstan --help`", nodeArguments: [...flags, bin, "--help"] },
     { title: '`capstan -p "hello"`, the first time', nodeArguments: [...flags, bin, "-p", "hello"] },
     { title: '`capstan -p "hello"`, again', nodeArguments: [...flags, bin, "-p", "hello"] },
+    { title: "`capstan serve` to the first answer", nodeArguments: [...flags, firstAnswer, bin] },
   ];
 }
 
@@ -73,7 +75,8 @@ const timeCommand = 'TIMEFORMAT="%3R %3U %3S"; time "$@"';
 
 /** Rejects if the process fails. */
 async function startOnce(words: readonly string[], home: string): Promise<Cost> {
-  const env = { PATH: process.env.PATH ?? "", HOME: home, CAPSTAN_HOME: home, CAPSTAN_MODEL: "offline" };
+  const folders = { HOME: home, TMPDIR: home, CAPSTAN_HOME: home };
+  const env = { PATH: process.env.PATH ?? "", ...folders, CAPSTAN_MODEL: "offline" };
   const options = { cwd: join(packages, "cli"), env };
   const started = execute("bash", ["-c", timeCommand, "bash", process.execPath, ...words], options);
   started.child.stdin?.end();

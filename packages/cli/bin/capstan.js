@@ -14,13 +14,11 @@ if (isOlder(process.versions.node, minNodeVersion)) {
   );
   process.exitCode = 1;
 } else {
-  if (isCheckout) {
-    addCondition("capstan-source");
-    // Half of the start of the sources is compiling them.
-    module.enableCompileCache(
-      fileURLToPath(new URL("../../../node_modules/.cache/compile", import.meta.url)),
-    );
-  }
+  if (isCheckout) addCondition("capstan-source");
+  // Compiling takes half of the start of the sources, and a tenth of that of the build. By default, Node keeps the
+  // result in a temporary folder of the user.
+  const cache = new URL("../../../node_modules/.cache/compile", import.meta.url);
+  module.enableCompileCache(isCheckout ? fileURLToPath(cache) : undefined);
   const { runMain } = await import(isCheckout ? "../src/main.ts" : "../dist/main.js");
   await runMain();
 }
