@@ -63,8 +63,9 @@ export function createParserWorker(limits: Partial<ParseLimits> = {}): ParserWor
     clearTimeout(idleTimer);
     current ??= startWorker(memoryMb);
     const message = await runJob<Result>(current, job, { timeoutMs, memoryMb, signal }).catch(
-      async (error: unknown) => {
-        await close();
+      (error: unknown) => {
+        // Not awaited: a worker at the limit of its memory may take long to end.
+        void close();
         throw error;
       },
     );
