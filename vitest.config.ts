@@ -78,8 +78,8 @@ const config: ViteUserConfig = defineConfig({
     // Tests start several hundred processes from the same sources: compile each file once.
     env: { NODE_COMPILE_CACHE: join(import.meta.dirname, "node_modules/.cache/compile") },
     pool: "forks",
-    // One more than the cores of a small machine: many tests wait for a browser, a process or a socket.
-    maxWorkers: 3,
+    // Twice the cores of a small machine: many tests wait for a browser, a process or a socket.
+    maxWorkers: 4,
     // Guards against hanging, not limits on speed: a test waits for a state, however busy the machine is.
     testTimeout: long ? 600_000 : 300_000,
     hookTimeout: 300_000,
