@@ -64,7 +64,7 @@ export function createParserWorker(limits: Partial<ParseLimits> = {}): ParserWor
     current ??= startWorker(memoryMb);
     const message = await runJob<Result>(current, job, { timeoutMs, memoryMb, signal }).catch(
       (error: unknown) => {
-        // Not awaited: a worker at the limit of its memory may take long to end.
+        // Not awaited: the caller has its error, and the next call gets another worker.
         void close();
         throw error;
       },

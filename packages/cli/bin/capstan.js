@@ -15,7 +15,7 @@ if (isOlder(process.versions.node, minNodeVersion)) {
   process.exitCode = 1;
 } else {
   if (isCheckout) addCondition("capstan-source");
-  // Compiling takes half of the start of the sources, and a tenth of that of the build. By default, Node keeps the
+  // Compiling takes half of the time in which the sources start, and a tenth for the build. By default, Node keeps the
   // result in a temporary folder of the user.
   const cache = new URL("../../../node_modules/.cache/compile", import.meta.url);
   module.enableCompileCache(isCheckout ? fileURLToPath(cache) : undefined);

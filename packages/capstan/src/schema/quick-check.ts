@@ -6,7 +6,7 @@ import type { CompiledSchema } from "./compile-schema.ts";
 /** True if a value is valid. False if it is not, or if only the validator can tell. */
 export type QuickCheck = (value: unknown) => boolean;
 
-/** Returns undefined for a schema with other keywords than the simple ones. */
+/** Returns undefined for a schema with any other keyword than those below. */
 export function compileQuickCheck({ root, keyPatterns }: CompiledSchema): QuickCheck | undefined {
   return keyPatterns.length === 0 ? compileChecks(root) : undefined;
 }
@@ -35,7 +35,7 @@ const compilers: ReadonlyMap<string, CompileKeyword> = new Map<string, CompileKe
   ["const", (constant) => (value) => value === constant],
   ["minimum", (limit) => compileLimit(limit, toNumber, (value, least) => value >= least)],
   ["maximum", (limit) => compileLimit(limit, toNumber, (value, most) => value <= most)],
-  // A character is one or two units of the length.
+  // A character takes one or two units of `length`.
   ["minLength", (limit) => compileLimit(limit, toTextLength, (length, least) => length >= 2 * least)],
   ["maxLength", (limit) => compileLimit(limit, toTextLength, (length, most) => length <= most)],
   ["minItems", (limit) => compileLimit(limit, toListLength, (length, least) => length >= least)],
@@ -43,7 +43,7 @@ const compilers: ReadonlyMap<string, CompileKeyword> = new Map<string, CompileKe
   ["items", compileItems],
   ["properties", compileProperties],
   ["required", compileRequired],
-  ["additionalProperties", compileOthers],
+  ["additionalProperties", compileAdditionalProperties],
 ]);
 
 const typeChecks: Readonly<Record<string, QuickCheck>> = {
@@ -103,7 +103,7 @@ function compileRequired(required: unknown): QuickCheck | undefined {
 }
 
 /** Other values than `false` are left to the validator, which rejects keys that are not well-formed text. */
-function compileOthers(others: unknown, { properties = {} }: Schema): QuickCheck | undefined {
-  if (others !== false || !isRecord(properties)) return undefined;
+function compileAdditionalProperties(schema: unknown, { properties = {} }: Schema): QuickCheck | undefined {
+  if (schema !== false || !isRecord(properties)) return undefined;
   return (value) => !isRecord(value) || Object.keys(value).every((key) => Object.hasOwn(properties, key));
 }

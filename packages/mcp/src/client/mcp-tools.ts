@@ -100,11 +100,19 @@ export async function mcpTools(options: McpOptions): Promise<McpTools> {
   const servers = new Map<string, Server>();
   const required: string[] = [];
   const variables = options.variables ?? process.env;
+  async function open(name: string, config: ServerConfig | AgentError): Promise<Server> {
+    // Imported here, because an application may never have a server: the SDK takes longer to load than all the rest.
+    const { openServer } = await import("./server.ts");
+    if (servers.has(name))
+      throw new AgentError("mcp_config", `There is already an MCP server "${name}". Choose another name.`);
+    const server = openServer(name, config, shared);
+    servers.set(name, server);
+    return server;
+  }
   for (const [name, entry] of Object.entries(entries)) {
     const config = toConfigOrError(() => parseServerConfig(name, entry, variables));
     if ((entry as { required?: unknown } | null)?.required === true) required.push(name);
-    const { openServer } = await loadServer();
-    servers.set(name, openServer(name, config, shared));
+    await open(name, config);
   }
   await Promise.all([...servers].map(([name, { connection }]) => connection.start(required.includes(name))));
   await checkRequired(required, servers);
@@ -138,10 +146,11 @@ export async function mcpTools(options: McpOptions): Promise<McpTools> {
       return undefined;
     },
     appTools: (server) => servers.get(server)?.toolList.appTools ?? new Map(),
-    ...createServerControls(servers, async () => {
-      const { openServer } = await loadServer();
-      return (name, config) => openServer(name, parseServerConfig(name, config, variables), shared);
-    }),
+    async add(name, config) {
+      const { connection } = await open(name, parseServerConfig(name, config, variables));
+      await connection.start(false);
+    },
+    ...createServerControls(servers),
     async close() {
       await Promise.allSettled([...servers.values()].map((server) => server.close()));
       await trust.save();
@@ -149,22 +158,10 @@ export async function mcpTools(options: McpOptions): Promise<McpTools> {
   };
 }
 
-/** With the SDK, which takes longer to load than everything else here: an application may start without any server. */
-const loadServer = () => import("./server.ts");
-
 function createServerControls(
   servers: Map<string, Server>,
-  load: () => Promise<(name: string, config: ServerConfig) => Server>,
-): Pick<McpTools, "add" | "remove" | "signIn" | "signOut" | "traffic"> {
+): Pick<McpTools, "remove" | "signIn" | "signOut" | "traffic"> {
   return {
-    async add(name, config) {
-      const open = await load();
-      if (servers.has(name))
-        throw new AgentError("mcp_config", `There is already an MCP server "${name}". Choose another name.`);
-      const server = open(name, config);
-      servers.set(name, server);
-      await server.connection.start(false);
-    },
     async remove(name) {
       const server = findServer(servers, name);
       servers.delete(name);

@@ -3,7 +3,7 @@ import { type Agent, AgentError } from "capstan";
 /** One tool for all agents, or one tool per agent. */
 export type Exposure = "query" | "agents";
 
-/** Throws `invalid_definition` if clients could not tell two agents apart, or if there is none. */
+/** Throws `invalid_definition` without agents, or if clients could not tell two of them apart. */
 export function checkAgentNames(agents: readonly Agent[], expose: Exposure): void {
   if (agents.length === 0) throw new AgentError("invalid_definition", "`serveMcp` needs at least one agent.");
   if (expose === "agents") mapAgentsByTool(agents);

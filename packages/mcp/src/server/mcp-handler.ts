@@ -38,8 +38,8 @@ export interface McpHandler {
 }
 
 /**
- * Serves MCP from one factory: 2026-07-28 and the 2025 revisions, over HTTP and stdio. The SDK is loaded with the first
- * request, because an application that only offers MCP should not start more slowly.
+ * Serves MCP from one factory: 2026-07-28 and the 2025 revisions, over HTTP and stdio. The first request loads the SDK,
+ * so that an application without MCP clients starts as fast as one without MCP.
  */
 export function mcpHandler(factory: McpServerFactory, options: McpHandlerOptions = {}): McpHandler {
   let handler: SdkHandler | undefined;

@@ -52,7 +52,7 @@ export function serveMcp<A extends Agent>(options: ServeMcpOptions<A>): McpServi
 export function serveMcp(options: ServeMcpOptions): McpService {
   const { agents, expose = "query" } = options;
   checkAgentNames(agents, expose);
-  // With the SDK, which is loaded with the first request.
+  // Imports the SDK, too.
   let loading: Promise<CreateAgentServer> | undefined;
   async function createServer({ user }: McpCaller): Promise<McpServer> {
     loading ??= import("./agent-server.ts").then(({ createAgentServers }) => createAgentServers(options));
