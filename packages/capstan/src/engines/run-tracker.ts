@@ -28,7 +28,7 @@ const stuckCodes: readonly string[] = ["unknown_agent", "invalid_context", "newe
 
 /** `onSettled` is called when a run suspends or ends. */
 export function createRunTracker(clock: Clock, onSettled: (result: Result) => void): RunTracker {
-  /** The handles of each run, the newest last: a repeated start has a handle of its own until it follows the first. */
+  /** The handles of each run, the newest last: a repeated start has its own handle until it follows the first. */
   const activeRuns = new Map<string, readonly Run[]>();
   /** Segments in progress by run: a message on the handle of a run that waits starts one. */
   const segments = new Map<string, number>();

@@ -7,7 +7,7 @@ export type Memory = {
   readonly text: string;
   /** The least trustworthy author of the text. The text of a model counts as written by what the model had read. */
   readonly provenance: Provenance;
-  /** Grows with every change, and is not used again when a memory is deleted and written anew. */
+  /** Grows with every change, and is not used again when a memory is deleted and written again. */
   readonly version: number;
   readonly createdAt: number;
   readonly updatedAt: number;

@@ -3,7 +3,7 @@ import { diffText, type TextPiece } from "./text-pieces.ts";
 
 export type Body = Pick<NewRequest, "body" | "parts">;
 
-/** Describes a body by what it shares with that of an earlier request. */
+/** Describes a body by what it shares with an earlier request's. */
 export function diffBody(base: Body, next: Body): readonly TextPiece[] {
   return (base.parts && next.parts && diffParts(base.parts, next.parts)) ?? diffText(base.body, next.body);
 }

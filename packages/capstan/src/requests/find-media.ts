@@ -3,7 +3,7 @@ import { listMediaData } from "./media-data.ts";
 import type { RequestMedia } from "./stored-request.ts";
 import type { MediaReference } from "./text-pieces.ts";
 
-/** Finds where a session has media, by their base64. Those that are not in the facts of the run are left out. */
+/** Finds where a session has media, by their base64. Media that are not in the facts of the run are omitted. */
 export type MediaFinder = (media: readonly RequestMedia[]) => Promise<ReadonlyMap<string, MediaReference>>;
 
 type MediaFinderOptions = {

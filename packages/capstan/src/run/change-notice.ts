@@ -1,4 +1,4 @@
-/** Wakes those who wait for the next change of something. */
+/** Wakes everyone who waits for the next change of something. */
 export type ChangeNotice = {
   /** Resolves with the next change. */
   wait(): Promise<void>;

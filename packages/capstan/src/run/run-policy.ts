@@ -5,7 +5,7 @@ import { hasBackgroundTools } from "../prompt/builtin-tools.ts";
 /** An agent that waits for its background work receives what the user says meanwhile. */
 const backgroundPolicy: PolicyOverrides = { onBusy: "steer" };
 
-/** The policies of runs without settings of their own, which most runs share. */
+/** The policies of runs without their own settings, which most runs share. */
 const agentPolicies = new WeakMap<Agent, Policy>();
 
 /** Resolves the policy of a run: its own settings, then the agent's, then the defaults. */

@@ -18,7 +18,7 @@ export type ScheduleOptions = TimingOptions & {
   readonly id?: string;
   /** Whose schedule it is: the part of its id, and of the sessions of its runs, before the first `~`. */
   readonly user?: string;
-  /** The conversation that the runs continue. Default: each run has a session of its own. */
+  /** The conversation that the runs continue. Default: each run has its own session. */
   readonly session?: string;
   /** Default: `run-once`. */
   readonly missed?: MissedPolicy;

@@ -89,7 +89,7 @@ export function findNext(timing: Timing, timeZone: string, after: number): numbe
   }
 }
 
-/** A number up to which times are counted: who was away for a year need not know the exact one. */
+/** A number up to which times are counted: after a year away, the exact number does not matter. */
 export const maxCount = 1000;
 
 /** Counts the times after `after` and up to `until`, up to `maxCount`. */

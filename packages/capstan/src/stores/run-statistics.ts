@@ -5,7 +5,7 @@ import type { NamedTotals, RunDurations, RunStatistics, RunTotals } from "../run
 export type StatisticsRow = RunTotals & {
   /** The start of the period. */
   readonly at: number;
-  /** The durations in ms of those that have ended. */
+  /** The durations in ms of the runs that have ended. */
   readonly durations: readonly number[];
   readonly agent: string;
   readonly models: readonly string[];

@@ -75,7 +75,7 @@ export function createRunQueries(
   };
 }
 
-/** Builds the statement of a page. Each table selects a page of its own, in the order of an index if there is one. */
+/** Builds the statement of a page. Each table selects its own page, in the order of an index if it has one. */
 export function buildRunQuery(schema: string, query: RunQuery, matches: Matches): Statement {
   const { sort = "startedAt", order = "desc", limit = defaultRunLimit } = query;
   const { values, conditions, dialect } = buildConditions(schema, query, matches);

@@ -10,7 +10,7 @@ type UntakenRow = { readonly untaken: number; readonly untakenSince: number | nu
 const waitEnd = `(SELECT CASE json_extract(fact, '$.type') WHEN 'waiting' THEN json_extract(fact, '$.until') END
   FROM facts WHERE facts.session = runs.session ORDER BY seq DESC LIMIT 1)`;
 
-/** Counts unfinished runs, which have an index of their own. */
+/** Counts unfinished runs, which have their own index. */
 export function createRunCounts(
   connection: Connection,
   { read }: Pick<WorkQueue, "read">,

@@ -16,7 +16,7 @@ type Place = {
 
 let facts = 0;
 
-/** A fact with an id of its own. */
+/** A fact with its own id. */
 export function createOwnFact(
   { agent = "a", ...place }: Place,
   body: FactBody,
