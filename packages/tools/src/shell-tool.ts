@@ -41,6 +41,7 @@ type ShellInput = {
   readonly folder?: string;
 };
 
+const maxWaiting = 10;
 const optionNames = ["cwd", "sandbox", "limits", "needsApproval", "inherit", "env"];
 
 /**
@@ -75,7 +76,8 @@ export function shellTool(options: ShellToolOptions): ShellTool {
     },
     effects: isConfined ? "state" : "send",
     reads: ["private", "untrusted"],
-    timeoutMs: limits.timeMs + 30_000,
+    // A command ends at its own limit. Before, it waits for the other commands in its folder.
+    timeoutMs: maxWaiting * (limits.timeMs + 30_000),
     maxResultSize: limits.shownBytes + 2_000,
     target: (input) => formatTarget(input),
     pattern: (input) => (input.folder === undefined ? findPattern(toCommand(input)) : undefined),
@@ -142,7 +144,7 @@ function describe(report: SandboxReport, { timeMs }: ShellLimits): string {
   const place =
     report.type === "none"
       ? "Commands run without a sandbox, with the rights of the user."
-      : `Commands run in a sandbox: they can change files in the working folder and in /tmp, which is new for each command; they see system programs and no other files, and have ${report.network ? "network access" : "no network"}.`;
+      : `Commands run in a sandbox: they can change files in the working folder and in /tmp, which is new for each command, but no repository (.git), so that they cannot commit; they see system programs and no other files, and have ${report.network ? "network access" : "no network"}.`;
   return `Runs a program in the working folder and returns its output and exit code. ${place} Standard input is empty, at most ${Math.round(timeMs / 1000)} s, and no process outlives its command.`;
 }
 
@@ -208,7 +210,7 @@ async function execute(
 }
 
 function formatCommandResult(
-  { exitCode, signal, output, stopped }: CommandResult,
+  { exitCode, signal, output, stopped, disarmed = [] }: CommandResult,
   {
     limits,
     ms,
@@ -222,7 +224,8 @@ function formatCommandResult(
     processes: `the limit of ${limits.processes} processes`,
   };
   const end = signal === null ? `Exit code ${exitCode}.` : `Ended by ${signal} (exit code ${exitCode}).`;
-  const message = stopped ? `Stopped: the command reached ${causes[stopped]}.` : end;
+  const exit = stopped ? `Stopped: the command reached ${causes[stopped]}.` : end;
+  const message = disarmed.length > 0 ? `${exit} ${describeDisarmed(disarmed)}` : exit;
   const text = output.text.trimEnd();
   return {
     content: text === "" ? `${message} No output.` : `${message}\n${text}`,
@@ -231,6 +234,15 @@ function formatCommandResult(
       ...{ exitCode, signal, ms, bytes: output.bytes, sandbox: report.type },
       ...(output.isTruncated && { isTruncated: true }),
       ...(stopped && { stopped }),
+      ...(disarmed.length > 0 && { disarmed }),
     },
   };
+}
+
+const maxListedPaths = 10;
+
+function describeDisarmed(paths: readonly string[]): string {
+  const listed = paths.slice(0, maxListedPaths).map(quotePath).join(", ");
+  const more = paths.length > maxListedPaths ? ` and ${paths.length - maxListedPaths} more` : "";
+  return `Commands cannot create repositories, because git outside the sandbox would execute what they name. Renamed to: ${listed}${more}.`;
 }

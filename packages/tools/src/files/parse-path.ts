@@ -77,3 +77,8 @@ export function isWithin(path: string, folder: string, separator = "/"): boolean
   const outer = folder.split(separator).filter((name) => name !== "");
   return outer.every((name, index) => inner[index] === name);
 }
+
+/** Whether one of the paths contains the other, or both are the same. */
+export function overlaps(path: string, other: string): boolean {
+  return isWithin(path, other) || isWithin(other, path);
+}

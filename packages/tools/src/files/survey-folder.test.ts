@@ -1,6 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { chmodSync, mkdirSync, rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
+import { withOrdinaryRights } from "@capstan/verification/ordinary-rights";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { surveyFolder } from "./survey-folder.ts";
 import { createTemporaryRoot, type TemporaryRoot } from "./testing/temporary-root.ts";
@@ -38,12 +39,10 @@ describe("a survey of a folder", () => {
     chmodSync(place.put("closed.txt", ""), 0);
     place.put("closed/a.txt", "");
     place.put("open.txt", "");
-    for (const folder of [join(place.path, ".."), place.path]) chmodSync(folder, 0o755);
     chmodSync(join(place.path, "closed"), 0);
     const module = join(import.meta.dirname, "survey-folder.ts");
     const script = `
       const { surveyFolder } = await import(${JSON.stringify(module)});
-      if (process.getuid() === 0) process.setuid(65534);
       console.log(JSON.stringify(await surveyFolder({ root: ${JSON.stringify(place.path)} })));
     `;
     const flags = [
@@ -51,7 +50,8 @@ describe("a survey of a folder", () => {
       "--input-type=module",
       "--disable-warning=ExperimentalWarning",
     ];
-    const output = execFileSync(process.execPath, [...flags, "-e", script], { encoding: "utf8" });
+    const [program, ...args] = withOrdinaryRights([process.execPath, ...flags, "-e", script]);
+    const output = execFileSync(program, args, { encoding: "utf8" });
     expect(JSON.parse(output)).toEqual({
       files: 1,
       skipped: [

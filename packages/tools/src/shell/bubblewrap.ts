@@ -1,10 +1,8 @@
 // bubblewrap (`bwrap`) builds a file system from nothing: system folders read-only, the working folder writable, a private
 // /tmp, and no other file of the machine. The command gets its own process, network and IPC namespaces.
-import { existsSync, realpathSync } from "node:fs";
-import { readdir } from "node:fs/promises";
-import { dirname, join } from "node:path";
-import { isWithin } from "../files/parse-path.ts";
-import { hasProtectedName } from "../files/protected-paths.ts";
+import { existsSync, readdirSync, readlinkSync, realpathSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import { isWithin, overlaps } from "../files/parse-path.ts";
 
 export type SandboxOptions = {
   /** Default: `required`. With `auto`, commands run without a sandbox if none is available. */
@@ -40,57 +38,42 @@ type BubblewrapOptions = Pick<SandboxOptions, "network" | "readable" | "writable
 /** Returns the arguments that every command has in common. */
 export function buildBubblewrapArguments(options: BubblewrapOptions): readonly string[] {
   const { cwd, network = false, readable = [], writable = [] } = options;
-  const bind = (option: string, paths: readonly string[]) =>
-    paths.filter(existsSync).flatMap((path) => [option, realpathSync(path), path]);
+  const place = (paths: readonly string[]) => paths.filter(existsSync).map((path) => findPlace(path, cwd));
   return [
     ...["--unshare-all", "--unshare-user", ...(network ? ["--share-net"] : [])],
     ...["--cap-drop", "ALL", "--die-with-parent", "--new-session"],
-    ...bind("--ro-bind", [...systemFolders, ...systemFiles, ...findRuntime()]),
-    ...["--proc", "/proc", ...bind("--ro-bind", kernelFiles), "--dev", "/dev"],
+    ...bindPaths("--ro-bind", [...systemFolders, ...systemFiles]),
+    ...["--proc", "/proc", ...bindPaths("--ro-bind", kernelFiles), "--dev", "/dev"],
     ...["/dev/shm", "/tmp"].flatMap((folder) => ["--size", String(temporaryBytes), "--tmpfs", folder]),
-    ...bind("--ro-bind", readable),
-    ...bind("--bind", [...writable, cwd]),
+    ...bindRuntime(),
+    ...bindPaths("--ro-bind", place(readable)),
+    ...bindPaths("--bind", [...place(writable), cwd]),
   ];
 }
 
-/** The folder of Node, which may be below the home folder. */
-function findRuntime(): readonly string[] {
-  const prefix = dirname(dirname(process.execPath));
-  return systemFolders.some((folder) => isWithin(prefix, folder)) || prefix === "/" ? [] : [prefix];
+/** Returns where commands see a path. Under a second path, nothing of the working folder would be hidden. */
+export function findPlace(path: string, cwd: string): string {
+  const target = realpathSync(path);
+  return overlaps(target, cwd) ? target : path;
 }
 
-const maxDepth = 4;
-const maxEntries = 20_000;
-const skippedFolders = new Set(["node_modules"]);
-const repositories = new Set([".git", ".hg", ".svn"]);
-
-/**
- * Returns the arguments that hide credentials in the working folder (`.env`, `.npmrc`, `.aws` and the like, at most four
- * folders deep), and protect the hooks and the configuration of repositories: programs outside the sandbox run these.
- */
-export async function hideSecrets(cwd: string, dataFolder: string | undefined): Promise<readonly string[]> {
-  const found: string[] = [];
-  let visited = 0;
-  async function visit(folder: string, depth: number): Promise<void> {
-    const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
-    for (const entry of entries) {
-      if (++visited > maxEntries) return;
-      const path = join(folder, entry.name);
-      if (repositories.has(entry.name)) found.push(...protectRepository(path));
-      else if (entry.isFile() && hasProtectedName([entry.name])) found.push("--dev-bind", "/dev/null", path);
-      else if (entry.isDirectory() && hasProtectedName([entry.name])) found.push("--tmpfs", path);
-      else if (entry.isDirectory() && depth < maxDepth && !skippedFolders.has(entry.name))
-        await visit(path, depth + 1);
-    }
-  }
-  await visit(cwd, 1);
-  if (dataFolder !== undefined && dataFolder !== cwd && isWithin(dataFolder, cwd) && existsSync(dataFolder))
-    found.push("--tmpfs", dataFolder);
-  return found;
+/** Node and the programs that npm installed next to it. Nothing else: the folder around them may be the home folder. */
+function bindRuntime(): readonly string[] {
+  const program = process.execPath;
+  if (systemFolders.some((folder) => isWithin(program, folder))) return [];
+  const folder = dirname(program);
+  const packages = join(dirname(folder), "lib", "node_modules");
+  const links = readdirSync(folder, { withFileTypes: true })
+    .filter((entry) => entry.isSymbolicLink())
+    .map(({ name }) => ({ path: join(folder, name), target: readlinkSync(join(folder, name)) }))
+    .filter(({ target }) => isWithin(resolve(folder, target), packages));
+  return [
+    ...bindPaths("--ro-bind", [program, packages]),
+    // As links, because a package finds its files relative to where its program really is.
+    ...links.flatMap(({ path, target }) => ["--symlink", target, path]),
+  ];
 }
 
-/** `.git` of a worktree is a file that names another folder, which commands do not see. */
-function protectRepository(folder: string): readonly string[] {
-  const paths = ["hooks", "config", "hgrc"].map((name) => join(folder, name)).filter(existsSync);
-  return paths.flatMap((path) => ["--ro-bind", path, path]);
+function bindPaths(option: "--bind" | "--ro-bind", paths: readonly string[]): readonly string[] {
+  return paths.filter(existsSync).flatMap((path) => [option, realpathSync(path), path]);
 }

@@ -17,30 +17,24 @@ function quoteArgument(argument: string): string {
 
 const words = (text: string): ReadonlySet<string> => new Set(text.split(" "));
 
-// Only programs whose arguments cannot name another program to run: `rg --pre`, `find -exec`, `sort --compress-program`,
-// `git fetch --upload-pack` and interpreters are excluded on purpose. `git` has no hooks or local configuration here:
-// both are read-only in the sandbox.
+// Only programs that read, and whose arguments can name neither a program to run, nor a file to write, nor settings that do
+// either. Excluded on purpose: `rg --pre`, `find -exec`, `sort -o`, `uniq in out`, `tree -o`, `file -C`, `date -s`; all
+// builds, tests and linters (`npm run --script-shell`, `cargo --config`, `go test -exec`, `eslint -c`, `prettier --plugin`,
+// `tsc --outFile`), which execute what a setting names; and interpreters.
 const programs = words(
-  "ls pwd cat head tail wc grep stat file du df date echo diff cmp tree cut tr uniq nl jq basename dirname realpath which sha256sum md5sum tsc eslint biome prettier vitest jest pytest mypy ruff",
+  "ls pwd cat head tail wc grep stat du df echo diff cmp cut tr nl jq basename dirname realpath which sha256sum md5sum",
 );
-const npm = words("test run ls");
-const subcommands: { readonly [program: string]: ReadonlySet<string> } = {
-  git: words(
-    "status diff log show add branch blame rev-parse ls-files stash checkout switch restore commit reset describe shortlog tag",
-  ),
-  ...{ npm, pnpm: npm, yarn: npm, bun: npm },
-  cargo: words("build check test clippy fmt"),
-  go: words("build test vet fmt"),
-};
+const gitSubcommands = words("status diff log show blame rev-parse ls-files describe shortlog");
+// `--output` writes a file, and `--ext-diff` starts a program. Some commands also accept the beginning of an option.
+const gitOption = /^--(?:ou|ext)/;
 
 /**
  * Returns the set of commands that this one belongs to: those with the same first words, such as `git status *`. Undefined
- * for scripts, which could run anything, and for programs that run others.
+ * for scripts, which could run anything, and for programs that write files or run others.
  */
 export function findPattern({ command }: Command): string | undefined {
-  const [program = "", subcommand = "", name = ""] = command ?? [];
+  const [program = "", subcommand = "", ...rest] = command ?? [];
   if (programs.has(program)) return `${program} *`;
-  if (!(Object.hasOwn(subcommands, program) && subcommands[program]?.has(subcommand))) return undefined;
-  if (subcommand !== "run") return `${program} ${subcommand} *`;
-  return /^[\w:.-]+$/.test(name) && !name.startsWith("-") ? `${program} run ${name} *` : undefined;
+  if (program !== "git" || !gitSubcommands.has(subcommand)) return undefined;
+  return rest.some((argument) => gitOption.test(argument)) ? undefined : `git ${subcommand} *`;
 }

@@ -1,5 +1,6 @@
 import type { ChildProcess } from "node:child_process";
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync, readlinkSync } from "node:fs";
+import type { Readable } from "node:stream";
 import { setTimeout } from "node:timers/promises";
 
 export type ProcessUsage = { readonly processes: number; readonly bytes: number };
@@ -17,18 +18,48 @@ export interface ProcessTree {
 const pageBytes = 4096;
 
 /**
- * The processes of a sandbox with its own PID namespace: the kernel ends all of them with the first one.
- * `getInitPid` returns the first process of the namespace, as the host numbers it.
+ * The processes of a sandbox with its own PID namespace: the kernel ends all of them with the first one, whose number
+ * bwrap writes to `info` (`{ "child-pid": 123 }`) as soon as that process exists.
  */
-export function createNamespaceTree(child: ChildProcess, getInitPid: () => number | undefined): ProcessTree {
+export function createNamespaceTree(child: ChildProcess, info: Readable): ProcessTree {
+  let text = "";
+  let initPid: number | undefined;
+  let isKilled = false;
+  info.on("data", (chunk) => {
+    text += String(chunk);
+    initPid ??= Number(/"child-pid":\s*(\d+)/.exec(text)?.[1]) || undefined;
+    if (isKilled) kill();
+  });
+  // The sandbox ends with bwrap only once it is set up: without bwrap, one that is not would run on.
+  function kill() {
+    isKilled = true;
+    if (initPid === undefined) return;
+    if (isChildOf(initPid, child)) killProcess(initPid);
+    child.kill("SIGKILL");
+  }
   return {
-    measure() {
-      const initPid = getInitPid();
-      return initPid === undefined ? undefined : measureProcesses(`/proc/${initPid}/root/proc`);
-    },
-    kill: () => void child.kill("SIGKILL"),
+    measure: () =>
+      initPid === undefined || isOwnNamespace(initPid)
+        ? undefined
+        : measureProcesses(`/proc/${initPid}/root/proc`),
+    kill,
     settle: async () => undefined,
   };
+}
+
+/** Whether the number still belongs to the sandbox: the system gives the number of a process that has ended to another. */
+function isChildOf(pid: number, { pid: parent }: ChildProcess): boolean {
+  const [, parentPid] = /\nPPid:\t(\d+)/.exec(tryReadFile(`/proc/${pid}/status`)) ?? [];
+  return Number(parentPid) === parent;
+}
+
+/** Whether the process lists are those of this machine: a sandbox that is not set up has no other. */
+function isOwnNamespace(pid: number): boolean {
+  try {
+    return readlinkSync(`/proc/${pid}/root/proc/self`) !== "";
+  } catch {
+    return false; // this process is not in the list
+  }
 }
 
 /**

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";
 import { constants, release, tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Readable } from "node:stream";
+import type { Readable, Writable } from "node:stream";
 import { AgentError } from "capstan";
 import { buildEnvironment, type EnvironmentOptions } from "./environment.ts";
 import { type CommandOutput, createOutputBuffer } from "./output-buffer.ts";
@@ -38,6 +38,8 @@ export type CommandResult = {
   readonly output: CommandOutput;
   /** The limit that ended the command. */
   readonly stopped?: StopCause;
+  /** New paths of the repositories that the command created. */
+  readonly disarmed?: readonly string[];
 };
 
 type StopCause = "time" | "output" | "memory" | "processes";
@@ -76,13 +78,8 @@ function buildWrapper({ memoryMb, fileMb, processes }: ShellLimits, isSandboxed:
 export async function runCommand(options: RunCommandOptions): Promise<CommandResult> {
   const { argv, folder, sandbox, limits, signal } = options;
   signal.throwIfAborted();
-  const wrapped = ["/bin/sh", "-c", buildWrapper(limits, sandbox.prepare !== undefined), "sh", ...argv];
-  if (sandbox.prepare) {
-    const confined = [...(await sandbox.prepare()), "--chdir", folder, "--info-fd", "3", "--", ...wrapped];
-    const env = buildEnvironment(options.environment, "/tmp");
-    const child = spawn("bwrap", confined, { stdio: ["ignore", "pipe", "pipe", "pipe"], env });
-    return watch(child, createNamespaceTree(child, readInitPid(child)), options);
-  }
+  const wrapped = ["/bin/sh", "-c", buildWrapper(limits, sandbox.confine !== undefined), "sh", ...argv];
+  if (sandbox.confine) return sandbox.confine((args) => runConfined(args, wrapped, options), signal);
   const home = await mkdtemp(join(tmpdir(), "capstan-shell-"));
   try {
     const id = crypto.randomUUID();
@@ -97,13 +94,18 @@ export async function runCommand(options: RunCommandOptions): Promise<CommandRes
   }
 }
 
-/** Reads `{ "child-pid": 123 }`, which bwrap writes when the sandbox is ready. */
-function readInitPid(child: ChildProcess): () => number | undefined {
-  let text = "";
-  (child.stdio[3] as Readable | null)?.on("data", (chunk) => {
-    text += String(chunk);
-  });
-  return () => Number(/"child-pid":\s*(\d+)/.exec(text)?.[1]) || undefined;
+/** The arguments of bwrap are in a pipe, because paths may be more than a command line can hold, and need not be UTF-8. */
+function runConfined(
+  args: Buffer,
+  wrapped: readonly string[],
+  options: RunCommandOptions,
+): Promise<CommandResult> {
+  const own = ["--args", "4", "--chdir", options.folder, "--info-fd", "3", "--", ...wrapped];
+  const env = buildEnvironment(options.environment, "/tmp");
+  const child = spawn("bwrap", own, { stdio: ["ignore", "pipe", "pipe", "pipe", "pipe"], env });
+  // bwrap that ends before it has read them reports why.
+  (child.stdio[4] as Writable | null)?.on("error", () => undefined).end(args);
+  return watch(child, createNamespaceTree(child, child.stdio[3] as Readable), options);
 }
 
 const watchEveryMs = 100;

@@ -1,9 +1,12 @@
 import { spawnSync } from "node:child_process";
-import { existsSync, realpathSync } from "node:fs";
+import { existsSync, realpathSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { AgentError } from "capstan";
 import { isWithin } from "../files/parse-path.ts";
-import { buildBubblewrapArguments, hideSecrets, type SandboxOptions } from "./bubblewrap.ts";
+import { buildBubblewrapArguments, findPlace, type SandboxOptions } from "./bubblewrap.ts";
+import { protectRoots } from "./protect-roots.ts";
+import { runInTurn } from "./run-in-turn.ts";
+import { fromBytes, toBytes } from "./walk-tree.ts";
 
 /** How commands are confined. */
 export type SandboxReport =
@@ -13,8 +16,14 @@ export type SandboxReport =
 
 export type Sandbox = {
   readonly report: SandboxReport;
-  /** Returns the arguments of `bwrap` for one command; absent without a sandbox. */
-  prepare?(): Promise<readonly string[]>;
+  /**
+   * Runs one command with the arguments of `bwrap`, separated by NUL, and disarms the repositories that the command has
+   * created: `disarmed` has their new paths. Commands of one folder run one after the other. Absent without a sandbox.
+   */
+  confine?<T extends object>(
+    run: (args: Buffer) => Promise<T>,
+    signal: AbortSignal,
+  ): Promise<T & { readonly disarmed: readonly string[] }>;
 };
 
 type SandboxSetting = "auto" | "required" | "off" | SandboxOptions;
@@ -32,11 +41,39 @@ export function openSandbox(cwd: string, setting: SandboxSetting): Sandbox {
     throw new AgentError("sandbox_unavailable", `shellTool needs a sandbox, but ${problem}. ${advice}.`);
   }
   if (problem !== undefined) return withoutSandbox(problem);
-  const dataFolder = process.env.CAPSTAN_HOME;
+  const { writable = [] } = options as SandboxOptions;
+  const roots = [cwd, ...writable.filter(isFolder).map((path) => findPlace(path, cwd))];
+  const realRoots = roots.map((root) => realpathSync(root));
   return {
     report: { type: "bubblewrap", network },
-    prepare: async () => [...shared, ...(await hideSecrets(cwd, dataFolder)), "--remount-ro", "/"],
+    confine: (run, signal) => runInTurn(realRoots, signal, () => runProtected(roots, shared, run)),
   };
+}
+
+async function runProtected<T extends object>(
+  roots: readonly string[],
+  shared: readonly string[],
+  run: (args: Buffer) => Promise<T>,
+): Promise<T & { readonly disarmed: readonly string[] }> {
+  const dataFolder = findDataFolder(roots);
+  const { args, finish } = await protectRoots({ roots: roots.map(toBytes), dataFolder });
+  const all = [...shared.map(toBytes), ...args, "--remount-ro", "/"];
+  const [outcome] = await Promise.allSettled([run(fromBytes(all.map((one) => `${one}\0`).join("")))]);
+  const disarmed = await finish();
+  if (outcome.status === "rejected") throw outcome.reason;
+  return { ...outcome.value, disarmed };
+}
+
+/** Returns the byte path of Capstan's data if commands would see it. */
+function findDataFolder(roots: readonly string[]): string | undefined {
+  const folder = process.env.CAPSTAN_HOME;
+  if (folder === undefined || !isFolder(folder)) return undefined;
+  const target = realpathSync(folder);
+  return roots.some((root) => root !== target && isWithin(target, root)) ? toBytes(target) : undefined;
+}
+
+function isFolder(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 }
 
 function withoutSandbox(reason: string): Sandbox {

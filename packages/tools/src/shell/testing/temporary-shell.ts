@@ -51,7 +51,7 @@ export function createTemporaryShell(options: Omit<ShellToolOptions, "cwd"> = {}
   };
 }
 
-async function callShell(
+export async function callShell(
   tool: ShellTool,
   input: object,
   { signal = new AbortController().signal, progress = () => undefined }: ShellCallOptions = {},
