@@ -1,6 +1,6 @@
 // Redis and NATS servers for tests, where their programs are installed.
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
-import { createServer } from "node:net";
+import { findFreePort } from "../find-free-port.ts";
 
 /** A server on a free local port. It stores nothing. */
 export type BusServer = { readonly port: number; stop(): Promise<void>; restart(): Promise<void> };
@@ -54,12 +54,4 @@ async function startProcess(program: string, flags: readonly string[]): Promise<
     child.once("error", reject);
   });
   return child;
-}
-
-async function findFreePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  return typeof address === "object" && address ? address.port : 0;
 }

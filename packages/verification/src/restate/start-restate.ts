@@ -3,10 +3,10 @@
 import { spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { createServer } from "node:net";
 import { arch, platform, tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
+import { findFreePort } from "../find-free-port.ts";
 
 export type RestateNode = {
   readonly ingressUrl: string;
@@ -55,7 +55,7 @@ export async function startRestate(settings: RestateSettings = {}): Promise<Rest
   if (!program) throw new Error(`There is no Restate server for ${platform()} ${arch()} on npm.`);
   const folder = mkdtempSync(join(tmpdir(), "capstan-restate-"));
   const count = settings.nodes ?? 1;
-  const ports = await findFreePorts(count * 3);
+  const ports = await Promise.all(Array.from({ length: count * 3 }, findFreePort));
   const nodePorts = Array.from({ length: count }, (_, index) => ports.slice(index * 3, index * 3 + 3));
   const fabric = nodePorts.map(([port]) => `http://127.0.0.1:${port}`);
   const nodes: RestateNode[] = [];
@@ -204,18 +204,4 @@ disable-web-ui = true
 [ingress]
 bind-port = ${ports.ingress}
 `;
-}
-
-async function findFreePorts(count: number): Promise<readonly number[]> {
-  const servers = Array.from({ length: count }, () => createServer());
-  // All are open at once, so that no port is found twice.
-  await Promise.all(
-    servers.map((server) => new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))),
-  );
-  const ports = servers.map((server) => {
-    const address = server.address();
-    return typeof address === "object" && address ? address.port : 0;
-  });
-  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
-  return ports;
 }
