@@ -7,27 +7,20 @@ const long = process.env.CAPSTAN_LONG === "1";
 /** Tests that leave nothing behind in their process share workers, so that each of these loads the sources once. */
 const sharedFolders = [
   "agents",
-  "approvals",
+  "base",
   "client",
   "engines",
   "evals",
-  "hosted",
+  "features",
+  "kernel",
   "logs",
-  "loop",
   "memories",
   "models",
-  "perform",
-  "prompt",
-  "requests",
-  "rules",
-  "run",
-  "safety",
+  "runtime",
   "schedules",
   "schema",
   "secrets",
   "sessions",
-  "settings",
-  "state",
   "stores",
   "testing",
   "trace",
@@ -74,7 +67,7 @@ const config: ViteUserConfig = defineConfig({
   ssr: { resolve: { conditions: ["capstan-source", "node", "development|production"] } },
   test: {
     globalSetup: ["scripts/temporary-folder.ts"],
-    setupFiles: ["scripts/loopback-only.ts"],
+    setupFiles: ["scripts/loopback-only.ts", "scripts/patient-waits.ts"],
     // Tests start several hundred processes from the same sources: compile each file once.
     env: { NODE_COMPILE_CACHE: join(import.meta.dirname, "node_modules/.cache/compile") },
     pool: "forks",
@@ -83,7 +76,7 @@ const config: ViteUserConfig = defineConfig({
     // Guards against hanging, not limits on speed: a test waits for a state, however busy the machine is.
     testTimeout: long ? 600_000 : 300_000,
     hookTimeout: 300_000,
-    expect: { poll: { timeout: 60_000 } },
+    expect: { poll: { timeout: 180_000 } },
     reporters: ["default", createTallyReporter()],
     projects: [
       {

@@ -5,6 +5,7 @@ import {
   checkNodeModules,
   checkPackages,
   checkWorldAccess,
+  findFolderCycles,
   findImports,
   type ImportExceptions,
   type Layer,
@@ -13,6 +14,7 @@ import {
   type Source,
   type WorldRule,
 } from "./architecture.ts";
+import { importsUpwards } from "./imports-upwards.ts";
 
 // Between packages: cli -> server -> (mcp, tools) -> capstan; offline -> capstan; studio -> capstan. Apps, examples and benchmarks
 // import packages only by name, so only what those export.
@@ -34,13 +36,19 @@ const packages: PackageGraph = {
 // The only import upwards: the offline model is an optional peer, imported when it is first used.
 const exceptions: ImportExceptions = { "packages/capstan/src/models/offline.ts": "@capstan/offline" };
 
-// Inside packages/capstan/src, from the bottom up: a layer is a folder, and the root holds the vocabulary.
+// Inside packages/capstan/src, from the bottom up: a folder imports from itself and from the folders before it. `kernel/` is
+// the words and the machine of a run, a folder of `features/` is one capability, and `runtime/` composes them.
 const capstan = "packages/capstan/src/";
-const vocabulary = ["./", "schema/", "approvals/", "settings/", "hosted/", "requests/"];
+const vocabulary = ["base/", "schema/", "kernel/"];
+const features = [
+  ...["media", "citations", "tool-search", "hosted", "exact-requests", "compaction", "handoffs", "nested"],
+  ...["approvals", "calls", "limits", "turns", "recovery", "turn-summaries", "answers"],
+].map((name) => `features/${name}/`);
+const order = [...vocabulary, ...features, "secrets/", "runtime/"];
 const schemas = ["@cfworker/json-schema", "@standard-schema/spec", "re2js"];
-const pure = ["state/", "rules/", "prompt/"];
-const loop = ["loop/", "perform/"];
-const composition = ["index.ts", "run/", "engines/", "evals/", "node/", "testing/", "internal/"];
+const composition = ["index.ts", "engines/", "evals/", "node/", "testing/"];
+/** What a store implements. */
+const storeTypes = ["runtime/store.ts", "runtime/run-catalog.ts"];
 
 const createLeaf = (folder: string, also: readonly string[] = []): Layer => ({
   files: [folder],
@@ -50,38 +58,31 @@ const createLeaf = (folder: string, also: readonly string[] = []): Layer => ({
 
 const layers: readonly Layer[] = [
   { files: composition, imports: "anything", packages: "anything" },
-  { files: vocabulary, imports: vocabulary, packages: schemas },
-  { files: pure, imports: [...vocabulary, ...pure], packages: [] },
-  { files: loop, imports: [...vocabulary, ...pure, ...loop], packages: [] },
-  createLeaf("models/"),
-  createLeaf("stores/"),
+  ...order.map((folder, index) => ({
+    files: [folder],
+    imports: order.slice(0, index + 1),
+    packages: vocabulary.includes(folder) ? schemas : [],
+  })),
+  createLeaf("models/", ["features/hosted/", "features/exact-requests/", ...storeTypes]),
+  createLeaf("stores/", ["features/exact-requests/", "buses/delta-bus.ts", ...storeTypes]),
   createLeaf("buses/"),
-  createLeaf("safety/"),
   createLeaf("trace/", ["secrets/"]),
-  createLeaf("secrets/"),
   createLeaf("logs/", ["secrets/"]),
   createLeaf("client/", [
-    "state/",
-    "run/result.ts",
-    "rules/pending-calls.ts",
-    "sessions/",
-    "agents/",
-    "evals/",
-    "memories/",
-    "schedules/",
+    ...["runtime/", "features/", "sessions/", "agents/", "evals/", "memories/", "schedules/"],
   ]), // types only: see browser.test.ts
   // Composed from the vocabulary and the instructions, and from no store or model in particular.
-  { files: ["agents/"], imports: [...vocabulary, ...pure, "agents/"], packages: [] },
+  { files: ["agents/"], imports: [...vocabulary, ...storeTypes, "agents/"], packages: [] },
   // Composed from the records of any store.
-  { files: ["memories/"], imports: [...vocabulary, "memories/"], packages: [] },
+  { files: ["memories/"], imports: [...vocabulary, ...storeTypes, "memories/"], packages: [] },
   // Records of the store, and the input of runs. Engines start them.
-  { files: ["schedules/"], imports: [...vocabulary, "schedules/", "run/input.ts"], packages: [] },
-  // Composed from runs, and from no store or model in particular.
   {
-    files: ["sessions/"],
-    imports: [...vocabulary, ...pure, "sessions/", "run/", "schedules/"],
+    files: ["schedules/"],
+    imports: [...vocabulary, ...storeTypes, "schedules/", "runtime/input.ts"],
     packages: [],
   },
+  // Composed from runs, and from no store or model in particular.
+  { files: ["sessions/"], imports: [...order, "sessions/", "schedules/"], packages: [] },
 ];
 
 const nodeModulesIn = [
@@ -107,11 +108,21 @@ const world: WorldRule = {
     crypto: /(?<![\w$.])crypto\.|globalThis\.crypto\b/,
   },
   allowedIn: [
-    ...["loop/steps.ts", "perform/", "models/", "stores/", "engines/", "clock.ts", "client/environment.ts"],
-    ...["run/", "ids.ts", "testing/", "node/isolated-worker.ts"],
+    ...["runtime/", "models/", "stores/", "engines/", "base/clock.ts", "client/environment.ts"],
+    ...["kernel/ids.ts", "features/approvals/digest.ts", "testing/", "node/isolated-worker.ts"],
     "schedules/schedule-tool.ts", // the tool performs its effect itself
   ],
 };
+
+const upwards: ReadonlySet<string> = new Set(
+  importsUpwards.map(([file, specifier]) => `${capstan}${file} must not import "${specifier}".`),
+);
+
+/** Takes the listed imports upwards out of a source. */
+function withoutUpwards(path: string, text: string): string {
+  const listed = importsUpwards.filter(([file]) => path === capstan + file);
+  return listed.reduce((rest, [, specifier]) => rest.replaceAll(`"${specifier}"`, '"node:fs"'), text);
+}
 
 describe("this workspace", () => {
   const root = `${import.meta.dirname}/..`;
@@ -122,8 +133,18 @@ describe("this workspace", () => {
     expect(checkPackages([...sources, ...users], packages, exceptions)).toEqual([]);
   });
 
-  it("imports inside capstan go from composition to leaves and loop, and down to the vocabulary", () => {
-    expect(checkLayers(sources, capstan, layers)).toEqual([]);
+  it("imports inside capstan go from composition to leaves and runtime, and down to the vocabulary", () => {
+    expect(checkLayers(sources, capstan, layers).filter((problem) => !upwards.has(problem))).toEqual([]);
+  });
+
+  it("lists no import upwards that is gone", () => {
+    const problems = new Set(checkLayers(sources, capstan, layers));
+    expect([...upwards].filter((problem) => !problems.has(problem))).toEqual([]);
+  });
+
+  it("folders of capstan do not import each other in circles, but for the imports upwards", () => {
+    const own = sources.map(({ path, text }) => ({ path, text: withoutUpwards(path, text) }));
+    expect(findFolderCycles(own, capstan)).toEqual([]);
   });
 
   it("capstan runs without Node: node: modules are in the SQLite store and the log files only", () => {
@@ -167,36 +188,38 @@ describe("the reader of imports", () => {
 
 describe("the check of layers", () => {
   it.each([
-    ["event.ts", "./json.ts"],
+    ["kernel/event.ts", "../base/json.ts"],
     ["schema/schema.ts", "@cfworker/json-schema"],
-    ["rules/decide.ts", "./limits.ts"],
-    ["rules/limits.ts", "../state/state.ts"],
-    ["perform/tool.ts", "../rules/decide.ts"],
+    ["features/handoffs/rules.ts", "./fold.ts"],
+    ["features/handoffs/rules.ts", "../compaction/rules.ts"],
+    ["features/limits/rules.ts", "../../kernel/state.ts"],
+    ["runtime/decide.ts", "../features/limits/rules.ts"],
     ["models/acme.ts", "./sse.ts"],
     ["models/acme.ts", "eventsource-parser"],
-    ["engines/local.ts", "../loop/loop.ts"],
-    ["client/index.ts", "../state/state.ts"],
-    ["run/run.ts", "../stores/memory.ts"],
-    ["sessions/fork.ts", "../run/run.ts"],
-    ["agents/build-team.ts", "../prompt/prompt.ts"],
+    ["stores/acme.ts", "../runtime/store.ts"],
+    ["engines/local.ts", "../runtime/loop.ts"],
+    ["client/index.ts", "../runtime/result.ts"],
+    ["sessions/fork.ts", "../runtime/run.ts"],
+    ["agents/build-team.ts", "../kernel/prompt.ts"],
     ["testing/index.ts", "vitest"],
   ])("lets %s import %s", (file, specifier) => {
     expect(checkLayers([createCapstanSource(file, formatImport(specifier))], capstan, layers)).toEqual([]);
   });
 
   it.each([
-    ["event.ts", "./rules/decide.ts"],
-    ["event.ts", "zod"],
-    ["rules/decide.ts", "../loop/loop.ts"],
-    ["rules/limits.ts", "../perform/perform.ts"],
-    ["state/state.ts", "@cfworker/json-schema"],
-    ["loop/loop.ts", "../run/run.ts"],
-    ["loop/loop.ts", "../engines/local.ts"],
+    ["kernel/event.ts", "../features/handoffs/fold.ts"],
+    ["kernel/event.ts", "../runtime/decide.ts"],
+    ["kernel/event.ts", "zod"],
+    ["features/handoffs/rules.ts", "../answers/rules.ts"],
+    ["features/limits/rules.ts", "../../runtime/perform.ts"],
+    ["features/limits/rules.ts", "@cfworker/json-schema"],
+    ["runtime/loop.ts", "../engines/local.ts"],
     ["models/acme.ts", "../stores/memory.ts"],
-    ["models/acme.ts", "../loop/loop.ts"],
-    ["schema/schema.ts", "../state/state.ts"],
+    ["models/acme.ts", "../runtime/loop.ts"],
+    ["schema/schema.ts", "../kernel/state.ts"],
     ["stores/memory.ts", "../index.ts"],
-    ["client/index.ts", "../rules/decide.ts"],
+    ["stores/acme.ts", "../runtime/loop.ts"],
+    ["client/index.ts", "../models/acme.ts"],
     ["sessions/fork.ts", "../stores/memory.ts"],
     ["agents/stored-agents.ts", "../stores/memory.ts"],
   ])("does not let %s import %s", (file, specifier) => {
@@ -209,6 +232,23 @@ describe("the check of layers", () => {
   it("requires a layer for every file", () => {
     expect(checkLayers([createCapstanSource("stuff/stuff.ts")], capstan, layers)).toEqual([
       `${capstan}stuff/stuff.ts does not belong to a layer. Move it, or add it to the table of layers.`,
+    ]);
+  });
+});
+
+describe("the check of circles", () => {
+  it("finds folders that import each other, also through others and by type", () => {
+    const sources = [
+      createCapstanSource("runtime/run.ts", formatImport("../sessions/queue.ts")),
+      createCapstanSource("sessions/queue.ts", 'import type { X } from "../schedules/cron.ts";'),
+      createCapstanSource("schedules/cron.ts", formatImport("../runtime/run.ts")),
+      createCapstanSource("models/acme.ts", formatImport("../runtime/run.ts")),
+      createCapstanSource("features/handoffs/rules.ts", formatImport("../nested/rules.ts")),
+      createCapstanSource("features/nested/rules.ts", formatImport("../handoffs/rules.ts")),
+    ];
+    expect(findFolderCycles(sources, capstan)).toEqual([
+      ["features/handoffs/", "features/nested/"],
+      ["runtime/", "schedules/", "sessions/"],
     ]);
   });
 });
@@ -231,7 +271,7 @@ describe("the check of packages", () => {
   });
 
   it.each([
-    ["packages/capstan/src/run/run.ts", "@capstan/tools", "capstan may import nothing"],
+    ["packages/capstan/src/runtime/run.ts", "@capstan/tools", "capstan may import nothing"],
     ["packages/mcp/src/index.ts", "@capstan/server", "mcp may import capstan"],
     ["packages/studio/src/main.ts", "@capstan/server/http", "studio may import capstan"],
   ])("does not let %s import %s", (path, specifier, why) => {
@@ -240,7 +280,7 @@ describe("the check of packages", () => {
   });
 
   it.each([
-    ["bench/run.ts", "../packages/capstan/src/run/run.ts", "packages/capstan"],
+    ["bench/run.ts", "../packages/capstan/src/runtime/run.ts", "packages/capstan"],
     ["apps/airport/src/main.ts", "../../graph/src/main.ts", "apps/graph"],
     ["apps/import/read-zip.ts", "../graph/src/main.ts", "apps/graph"],
     ["packages/tools/src/index.ts", "../../../apps/import/read-zip.ts", "apps/import"],
@@ -292,11 +332,11 @@ describe("the check for side effects", () => {
     ["crypto.randomUUID()", "crypto"],
   ])("refuses %s in a pure file, not where effects are performed", (text, name) => {
     const sources = [
-      createCapstanSource("rules/decide.ts", text),
-      createCapstanSource("perform/tool.ts", text),
+      createCapstanSource("features/limits/rules.ts", text),
+      createCapstanSource("runtime/call-tool.ts", text),
     ];
     expect(checkWorldAccess(sources, capstan, world)).toEqual([
-      `${capstan}rules/decide.ts must not use ${name}: pass it in.`,
+      `${capstan}features/limits/rules.ts must not use ${name}: pass it in.`,
     ]);
   });
 
@@ -307,13 +347,15 @@ describe("the check for side effects", () => {
     "// never Date.now()",
     "prefetch(url)",
   ])("accepts %s", (text) => {
-    expect(checkWorldAccess([createCapstanSource("rules/decide.ts", text)], capstan, world)).toEqual([]);
+    expect(checkWorldAccess([createCapstanSource("features/limits/rules.ts", text)], capstan, world)).toEqual(
+      [],
+    );
   });
 });
 
 describe("the check of names", () => {
   it("rejects meaningless names", () => {
-    const files = ["utils.ts", "rules/helpers.ts", "misc.ts", "common.ts", "types.ts", "near-names.ts"];
+    const files = ["utils.ts", "kernel/helpers.ts", "misc.ts", "common.ts", "types.ts", "near-names.ts"];
     expect(checkFileNames(files.map((file) => createCapstanSource(file)))).toHaveLength(5);
   });
 });

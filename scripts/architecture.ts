@@ -61,6 +61,44 @@ export function checkLayers(sources: readonly Source[], folder: string, layers: 
   });
 }
 
+/**
+ * Returns the folders inside `folder` that import each other in a circle, directly or through others, one list per circle.
+ * A folder is the first segment of a path, or the first two below `kernel/` and `features/`.
+ */
+export function findFolderCycles(sources: readonly Source[], folder: string): string[][] {
+  const own = sources.filter(({ path }) => path.startsWith(folder) && !/\/(?:testing|fixtures)\//.test(path));
+  const imports = new Map<string, Set<string>>();
+  for (const { path, text } of own) {
+    const targets = findImports(text).filter(isRelative);
+    const folders = targets.map((specifier) =>
+      getFolder(join(dirname(path), specifier).slice(folder.length)),
+    );
+    const from = getFolder(path.slice(folder.length));
+    imports.set(from, new Set([...(imports.get(from) ?? []), ...folders]));
+  }
+  const reach = (from: string, seen = new Set<string>()): Set<string> => {
+    for (const to of imports.get(from) ?? [])
+      if (!seen.has(to)) {
+        seen.add(to);
+        reach(to, seen);
+      }
+    return seen;
+  };
+  const reached = new Map([...imports.keys()].map((from) => [from, reach(from)]));
+  const circles = [...reached].map(([from, seen]) =>
+    [...seen].filter((to) => to !== from && reached.get(to)?.has(from)).concat(from),
+  );
+  const lists = circles.filter(({ length }) => length > 1).map((circle) => circle.sort());
+  return [...new Map(lists.map((circle) => [circle.join(), circle])).values()].sort();
+}
+
+function getFolder(file: string): string {
+  const segments = file.split("/");
+  if (segments.length === 1) return file === "index.ts" ? file : "./";
+  const depth = /^(?:kernel|features)$/.test(segments[0] ?? "") && segments.length > 2 ? 2 : 1;
+  return `${segments.slice(0, depth).join("/")}/`;
+}
+
 /** Exceptions to the graph of packages: one specifier that one file may import. */
 export type ImportExceptions = Readonly<Record<string, string>>;
 

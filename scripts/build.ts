@@ -30,11 +30,11 @@ export function getEntries({ exports }: Manifest): { [name: string]: string } {
 const commonChunks = [
   {
     name: "vocabulary",
-    test: /capstan\/src\/(?:(?!index\.ts)[\w-]+\.ts|(?:approvals|hosted|requests|schema|settings)\/|models\/(?:environment|providers)\.ts)/,
+    test: /capstan\/src\/(?:(?:base|schema|kernel\/settings)\/|features\/(?:approvals\/approval-rules|exact-requests\/(?:diff-body|find-media|history-joiner|media-data|parse-body|rebuild-request|stored-request|text-pieces)|hosted\/(?:computer|hosted-tools))\.ts|kernel\/(?:agent|agent-version|approval-scope|call-check|effect|event|fact-types|history|hosted-support|hosted-tool|ids|infer-agent|isolation|model|policy|provenance|records|session-id|tool|tool-examples)\.ts|runtime\/(?:store|run-catalog)\.ts|buses\/delta-bus\.ts|models\/(?:environment|providers)\.ts)/,
   },
   {
     name: "model-client",
-    test: /capstan\/src\/models\/(?:(?:circuit|describe-request|event-pattern|event-shapes|http-failure|http-model|locate-fields|logprobs|model-table|post|pricing|special-tokens|stream-identity|stream-reader|wire|wire-media|with-cache)|embeddings\/embedding-model)\.ts/,
+    test: /capstan\/src\/models\/(?:(?:circuit|describe-request|distinct-call-ids|event-pattern|event-shapes|http-failure|http-model|locate-fields|logprobs|model-table|post|pricing|special-tokens|stream-identity|stream-reader|wire|wire-media|with-cache)|embeddings\/embedding-model)\.ts/,
   },
   groupLoadedWith("capstan/src/index.ts", "core"),
   // For `capstan --version`, every command, `capstan --help`, and `capstan -p`.

@@ -42,6 +42,7 @@ const testKits = [
   "packages/verification/src/outages/",
   "packages/verification/src/postgres/",
   "packages/verification/src/buses/",
+  "packages/verification/src/find-free-port.ts",
   "packages/verification/src/restate/",
   "packages/cli/src/testing/",
   "packages/server/src/testing/",
@@ -50,7 +51,7 @@ const testKits = [
   "packages/studio/src/testing/hostile/hostile-app.ts",
 ];
 /** Looks up the modules of Node that start the process of an isolated tool. */
-const isolation = ["packages/capstan/src/isolation.ts"];
+const isolation = ["packages/capstan/src/kernel/isolation.ts"];
 /** Passes the browser's `fetch` to the client and checks the response. */
 const studio = ["packages/studio/src/data/sign-in.ts"];
 const allowed = [

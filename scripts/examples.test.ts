@@ -200,6 +200,26 @@ describe("the code in the documentation", () => {
   });
 });
 
+describe("the README", () => {
+  it("leads to every page of the documentation", () => {
+    const pages = globSync("docs/*.md", { cwd: root });
+    expect(pages.filter((page) => !readText("README.md").includes(`(${page}`))).toEqual([]);
+  });
+});
+
+describe("the comparison with other frameworks", () => {
+  it("denies nothing that a page of the documentation describes", () => {
+    const denials = readText("docs/compare.md")
+      .split("\n")
+      .filter((line) => line.includes("not available"));
+    const topics = globSync("docs/*.md", { cwd: root }).map((page) => basename(page, ".md").split("-"));
+    const denied = topics.filter((words) =>
+      denials.some((line) => words.every((word) => line.includes(word))),
+    );
+    expect(denied).toEqual([]);
+  });
+});
+
 describe("the links in the documentation", () => {
   const pages = [
     "README.md",

@@ -8,7 +8,7 @@ it("docs/protocols.md matches the projections; `npm run protocols` updates it", 
 });
 
 it.each(Object.entries(mappings))("%s maps only existing events", (_, mapping) => {
-  const events = readFileSync(join(import.meta.dirname, "../packages/capstan/src/event.ts"), "utf8");
+  const events = readFileSync(join(import.meta.dirname, "../packages/capstan/src/kernel/event.ts"), "utf8");
   const known = new Set([...events.matchAll(/type: "([a-z_]+)"/g)].map(([, type]) => type));
   const named = Object.keys(mapping).flatMap((key) => key.match(/\b[a-z]+_[a-z_]+\b/g) ?? []);
   expect(named.filter((type) => !known.has(type))).toEqual([]);

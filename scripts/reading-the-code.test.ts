@@ -18,11 +18,36 @@ function listNamedLinks(page: string): [name: string, file: string][] {
   return links.map(([, name = "", file = ""]) => [name, file]);
 }
 
+const sources = join(import.meta.dirname, "../packages/capstan/src");
+
+/** The wrappers of a step, outermost first: a later statement of `createStep` wraps the one before. */
+function readChain(): string {
+  const engine = readFileSync(join(sources, "runtime/engine.ts"), "utf8");
+  const [, createStep = ""] = /^function createStep\(([\s\S]+?)^}/m.exec(engine) ?? [];
+  const statements = createStep
+    .split("\n")
+    .map((line) => line.match(/\bwith(?!MaskedIo)[A-Z]\w+(?=\()/g) ?? []);
+  const wrappers = statements.reverse().flat();
+  return `${wrappers.map((name) => `${name}(`).join("")}perform${")".repeat(wrappers.length)}`;
+}
+
+describe.each([reading, architecture])("the page", (page) => {
+  it("shows the chain of steps as the code composes it", () => {
+    expect(page).toContain(`\`${readChain()}\``);
+  });
+});
+
 describe("docs/reading-the-code.md", () => {
   it("has at most twelve steps", () => {
     const steps = reading.match(/^\d+\. /gm) ?? [];
     expect(steps.length).toBeGreaterThan(8);
     expect(steps.length).toBeLessThanOrEqual(12);
+  });
+
+  it("says how many rules there are", () => {
+    const decide = readFileSync(join(sources, "runtime/decide.ts"), "utf8");
+    const [, rules = ""] = /const rules: readonly Rule\[\] = \[([^\]]+)\]/.exec(decide) ?? [];
+    expect(reading).toContain(`asks ${rules.match(/\w+/g)?.length} rules in order`);
   });
 
   it.each(listNamedLinks(reading))("%s is declared in the file it links to: %s", (name, file) => {

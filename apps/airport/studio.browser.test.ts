@@ -15,6 +15,7 @@ import {
   waitForMessage,
   waitUntilIdle,
 } from "../../packages/studio/src/testing/conversation-page.ts";
+import { waitMs } from "../../packages/studio/src/testing/launch-browser.ts";
 import { offlineWithOverrides } from "../../packages/studio/src/testing/offline-with-overrides.ts";
 import { addAndOpen, dropPaths } from "../../packages/studio/src/testing/own-data-page.ts";
 import { buildZip } from "../import/testing/write-zip.ts";
@@ -24,7 +25,7 @@ import { loadVenue } from "./load-venue.ts";
 import { venueLoader } from "./own-data.ts";
 import { buildFjordvik } from "./testing/sample-venues.ts";
 
-const pollOptions = { timeout: 30_000 };
+const pollOptions = { timeout: waitMs };
 
 const { places } = await loadVenue();
 const getPoiId = (name: string): number => places.find(({ aliases }) => aliases.includes(name))?.poiId ?? 0;
@@ -120,7 +121,7 @@ describe("airport scenario 1: the nearest bathroom near Gate 15", () => {
     await expect.poll(() => readTurns(page), pollOptions).toEqual([["search"], ["search"], ["showPOI"]]);
     await expect.poll(() => getCards(page, "ok").count(), pollOptions).toBe(3);
     // Ids are for the tools only.
-    expect(await getTranscript(page).innerText()).not.toMatch(/\b5\d{3}\b|poiId/);
+    await expect.poll(() => getTranscript(page).innerText()).not.toMatch(/\b5\d{3}\b|poiId/);
     await takePicture(page, "visible-airport-2");
   });
 
@@ -242,7 +243,7 @@ test("airport scenario 6: five wires show the same (S0-43, S0-45)", async () => 
   await expect
     .poll(() => readTurns(page), pollOptions)
     .toEqual(clients.flatMap(() => [["search", "search"], ["showDirections"]]));
-  expect(await getCards(page).count()).toBe(await getCards(page, "ok").count());
+  await expect.poll(() => getCards(page).count()).toBe(await getCards(page, "ok").count());
   await takePicture(page, "visible-airport-8");
 });
 

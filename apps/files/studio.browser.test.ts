@@ -16,11 +16,12 @@ import {
   waitForMessage,
   waitUntilIdle,
 } from "../../packages/studio/src/testing/conversation-page.ts";
+import { waitMs } from "../../packages/studio/src/testing/launch-browser.ts";
 import { offlineWithOverrides } from "../../packages/studio/src/testing/offline-with-overrides.ts";
 import { about, files } from "./agent.ts";
 import { createSlowReader } from "./testing/slow-reader.ts";
 
-const pollOptions = { timeout: 30_000 };
+const pollOptions = { timeout: waitMs };
 
 const folder = mkdtempSync(join(tmpdir(), "capstan-files-"));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -85,7 +86,7 @@ describe("files scenario 3: a docstring for greet", () => {
       .getByText('Changes the file "example.py": files are changed only with your approval.')
       .waitFor();
     await card.getByRole("table").getByText('"""').waitFor();
-    expect(await card.locator("[data-warning]").count()).toBe(0); // the user asked for it, in a file of their own
+    await expect.poll(() => card.locator("[data-warning]").count()).toBe(0); // the user asked for it, in a file of their own
     await skipMisclickGuard(page);
     return card;
   }

@@ -88,9 +88,8 @@ const examplesByTool: { readonly [tool: string]: readonly ToolExample[] } = {
   ],
 };
 
-/** Adds examples to a tool. The model reads them in the tool's schema. */
+/** Adds examples to a tool. */
 export function withExamples(tool: Tool): Tool {
   const examples = [...(tool.examples ?? []), ...(examplesByTool[tool.name] ?? [])];
-  const { schema } = tool;
-  return { ...tool, examples, schema: { ...schema, json: { ...schema.json, examples } } };
+  return { ...tool, examples };
 }

@@ -5,6 +5,7 @@ import { readdir, stat } from "node:fs/promises";
 import { basename, extname, join } from "node:path";
 import type { DataLoader, LoadedData, LoadRequest, SkippedItem } from "@capstan/server";
 import { type AgentDefinition, AgentError, type Json } from "capstan";
+import { formatCounts } from "capstan/sessions";
 import { createCatalog, type GraphSource } from "./catalog.ts";
 import { isNeo4jUrl, neo4jSchemes, readNeo4j } from "./data/neo4j.ts";
 import type { GraphContent } from "./data/network-builder.ts";
@@ -66,7 +67,7 @@ async function loadGraphs(request: LoadRequest, options: GraphLoaderOptions): Pr
   return {
     agents: [agent],
     profile: {
-      ...{ title, description: describe(counts), suggestions: suggest(first) },
+      ...{ title, description: formatCounts(counts), suggestions: suggest(first) },
       topics: graphs.flatMap(listTopics),
     },
     report: () => ({ counts, skipped }),
@@ -203,11 +204,6 @@ const toText = (value: Json | undefined): string | undefined =>
 
 const sum = (graphs: readonly Network[], count: (network: Network) => number): number =>
   graphs.reduce((total, network) => total + count(network), 0);
-
-const describe = (counts: Readonly<Record<string, number>>): string =>
-  Object.entries(counts)
-    .map(([noun, count]) => `${count} ${noun}`)
-    .join(", ");
 
 /** Questions that work on this graph. */
 function suggest({ nodes }: Network): string[] {

@@ -16,6 +16,7 @@ import {
   waitForMessage,
   waitUntilIdle,
 } from "../../packages/studio/src/testing/conversation-page.ts";
+import { waitMs } from "../../packages/studio/src/testing/launch-browser.ts";
 import { offlineWithOverrides } from "../../packages/studio/src/testing/offline-with-overrides.ts";
 import { addAndOpen, dropPaths } from "../../packages/studio/src/testing/own-data-page.ts";
 import { about, graph } from "./agent.ts";
@@ -24,7 +25,7 @@ import { pets } from "./data/pets.ts";
 import type { Network } from "./network.ts";
 import { graphLoader } from "./own-data.ts";
 
-const pollOptions = { timeout: 30_000 };
+const pollOptions = { timeout: waitMs };
 
 const folder = mkdtempSync(join(tmpdir(), "capstan-graph-"));
 afterAll(async () => {
@@ -145,7 +146,7 @@ describe("graph scenarios 1, 2 and 8: asking", () => {
     const samples = await getLastAnswer(page).getByRole("listitem").allInnerTexts();
     expect(samples).toHaveLength(3);
     expect(samples[0]).toMatch(/Whiskers.*cat1.*tabby/);
-    expect(await getLastAnswer(page).innerText()).not.toContain('"success"');
+    await expect.poll(() => getLastAnswer(page).innerText()).not.toContain('"success"');
     await takePicture(page, "visible-graph-1");
   });
 });

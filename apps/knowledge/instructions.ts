@@ -2,7 +2,6 @@ import { planInstructions } from "@capstan/tools";
 import {
   citationSection,
   constraintsSection,
-  contextSection,
   dateSection,
   type Instructions,
   identitySection,
@@ -24,7 +23,7 @@ export type SearcherPrompt = {
 
 /**
  * The prompt of a searching agent, rebuilt every turn: the user's date, identity, the rule to search before answering,
- * how to proceed, tools, specialists, the passages found, constraints, and how to cite.
+ * how to proceed, tools, specialists, constraints, and how to cite.
  */
 export function buildInstructions({
   identity,
@@ -39,7 +38,6 @@ export function buildInstructions({
     isPlanning ? planInstructions.checklist : planInstructions.steps,
     toolsSection,
     formatSpecialists(specialists),
-    contextSection(),
     constraintsSection(constraints),
     citationSection,
   ]);

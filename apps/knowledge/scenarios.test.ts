@@ -144,7 +144,9 @@ describe("knowledge search with scripted models", () => {
     const handed = model.requests[3]?.history.find((entry) => entry.type === "result");
     expect(handed).toMatchObject({
       name: "handoff",
-      content: "Zod has a method [1], valibot a function [2].",
+      content: expect.stringMatching(
+        /^Zod has a method \[1\], valibot a function \[2\]\.\n\nSources, to cite by number: \[1\], \[2\]\./,
+      ),
     });
   });
 

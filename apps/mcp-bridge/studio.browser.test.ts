@@ -14,6 +14,7 @@ import {
   skipMisclickGuard,
   waitUntilIdle,
 } from "../../packages/studio/src/testing/conversation-page.ts";
+import { waitMs } from "../../packages/studio/src/testing/launch-browser.ts";
 import { offlineWithOverrides } from "../../packages/studio/src/testing/offline-with-overrides.ts";
 import { about, bridge } from "./agent.ts";
 import { startChildServers } from "./child-servers.ts";
@@ -21,7 +22,7 @@ import { openNoteFile } from "./servers/note-file.ts";
 import { startFakeWeb } from "./testing/fake-web.ts";
 import { formatTextCall } from "./testing/text-call.ts";
 
-const pollOptions = { timeout: 30_000 };
+const pollOptions = { timeout: waitMs };
 
 /** The servers of the app, one that crashes on start, and gauges that fail once and always. */
 function createServers() {
@@ -112,12 +113,12 @@ test("bridge scenario 2: a model with the text dialect calls two tools at once; 
     .toEqual([expect.stringContaining(note), expect.stringMatching(/^mcp_units_convert\n/)]);
   const folds = page.getByRole("button", { name: /^Thought/ });
   for (const [at, thought] of ["Both at once.", "Now I know."].entries()) {
-    expect(await getTranscript(page).innerText()).not.toContain(thought);
+    await expect.poll(() => getTranscript(page).innerText()).not.toContain(thought);
     await folds.nth(at).click();
     await getTranscript(page).getByText(thought).waitFor();
   }
   await takePicture(page, "bridge-thinking");
-  expect(await getTranscript(page).innerText()).not.toMatch(/Thinking:|TOOL_CALL|ARGUMENTS/);
+  await expect.poll(() => getTranscript(page).innerText()).not.toMatch(/Thinking:|TOOL_CALL|ARGUMENTS/);
 });
 
 test("bridge scenario 3: if every tool fails, the model answers without them; a tool that fails once is visibly retried (S4-17, S4-36)", async () => {

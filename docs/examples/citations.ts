@@ -1,6 +1,5 @@
 import {
   citationSection,
-  contextSection,
   dateSection,
   defineAgent,
   defineTool,
@@ -49,7 +48,6 @@ const agent = defineAgent({
     "You read mail for a busy user.",
     dateSection,
     toolsSection,
-    contextSection({ maxSize: 8000 }),
     ({ context }) => `You work for ${context}.`,
     citationSection,
   ]),

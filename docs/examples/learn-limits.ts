@@ -20,7 +20,7 @@ const agent = defineAgent({ name: "archivist", model, tools: [search], policy: {
 const { status, text } = await run(agent, "Where is the treaty?");
 
 for (const [index, { instructions, tools }] of model.requests.entries())
-  console.log(`turn ${index + 1}: ${tools.length} tools. ${instructions.split(". ")[0]}`.trimEnd());
+  console.log(`turn ${index + 1}, tools: ${tools.length}. ${instructions.split(". ")[0]}`.trimEnd());
 console.log(`${status}: ${text}`);
 
 // A model that does not answer even then: the run ends with a reason and a text.

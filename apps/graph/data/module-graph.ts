@@ -67,7 +67,7 @@ async function readExports(packages: string): Promise<ReadonlyMap<string, string
   return exported;
 }
 
-/** `capstan/models` for packages/capstan/src/models/openai.ts, `capstan` for packages/capstan/src/agent.ts. */
+/** `capstan/models` for packages/capstan/src/models/openai.ts, `capstan` for packages/capstan/src/kernel/agent.ts. */
 function getFolder(packages: string, path: string): string {
   const [name = "", , ...rest] = relative(packages, path).split(sep);
   return rest.length > 1 ? `${name}/${rest[0]}` : name;

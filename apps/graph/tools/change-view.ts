@@ -116,7 +116,7 @@ export function openGraph(graphContext: GraphContext): Tool {
     async run({ name }, { signal }) {
       if (!names.includes(name)) throw new Refusal(`Graph "${name}" not found.${suggestName(name, names)}`);
       const network = await graphContext.catalog.load(name, signal);
-      const message = `Opened "${network.title}": ${network.nodes.length} nodes, ${network.edges.length} edges.`;
+      const message = `Opened "${network.title}": ${formatCount(network.nodes.length, "node")}, ${formatCount(network.edges.length, "edge")}.`;
       const replies = ["What types of nodes are there?", "Who has the most connections?"];
       return [
         { success: true, message, data: describeSchema(network) },

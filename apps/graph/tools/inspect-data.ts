@@ -55,7 +55,7 @@ export function getSchema(graphContext: GraphContext): Tool {
     ],
     run(_, { network }) {
       const { title, nodes, edges } = network;
-      const message = `"${title}" has ${nodes.length} nodes and ${edges.length} edges.`;
+      const message = `"${title}" has ${formatCount(nodes.length, "node")} and ${formatCount(edges.length, "edge")}.`;
       return [{ success: true, message, data: describeSchema(network) }, {}];
     },
   });

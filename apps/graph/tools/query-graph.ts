@@ -149,23 +149,28 @@ function describeGraph(network: Network, query: Input["query"]): CommandResult {
   const [nodeCount, edgeCount] = [nodes.length, edges.length];
   switch (query) {
     case "nodeCount":
-      return createResult(`The graph has ${nodeCount} nodes.`, { nodeCount });
+      return createResult(`The graph has ${formatCount(nodeCount, "node")}.`, { nodeCount });
     case "edgeCount":
-      return createResult(`The graph has ${edgeCount} edges.`, { edgeCount });
+      return createResult(`The graph has ${formatCount(edgeCount, "edge")}.`, { edgeCount });
     case "types":
-      return createResult(`The nodes have ${countTypes(nodes).length} types.`, { types: countTypes(nodes) });
+      return createResult(`The nodes have ${formatCount(countTypes(nodes).length, "type")}.`, {
+        types: countTypes(nodes),
+      });
     case "edgeTypes":
-      return createResult(`The edges have ${countTypes(edges).length} types.`, {
+      return createResult(`The edges have ${formatCount(countTypes(edges).length, "type")}.`, {
         edgeTypes: countTypes(edges),
       });
     default:
-      return createResult(`${title}: ${nodeCount} nodes and ${edgeCount} edges.`, {
-        title,
-        nodeCount,
-        edgeCount,
-        types: countTypes(nodes),
-        edgeTypes: countTypes(edges),
-      });
+      return createResult(
+        `${title}: ${formatCount(nodeCount, "node")} and ${formatCount(edgeCount, "edge")}.`,
+        {
+          title,
+          nodeCount,
+          edgeCount,
+          types: countTypes(nodes),
+          edgeTypes: countTypes(edges),
+        },
+      );
   }
 }
 

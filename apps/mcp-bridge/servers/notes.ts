@@ -23,15 +23,21 @@ function addReadTools(server: McpServer): void {
   const none = fromJsonSchema({
     type: "object",
     properties: {},
-    examples: [
-      { phrase: "what notes do I have" },
-      { phrase: "list my notes" },
-      { phrase: "show all notes" },
-      { phrase: "how many notes do I have" },
-      { phrase: "how many notes are there" },
-    ],
   });
-  const listing = { description: "Lists all notes.", inputSchema: none, annotations: readOnlyHint };
+  const listing = {
+    description: "Lists all notes.",
+    inputSchema: none,
+    _meta: {
+      "capstan/examples": [
+        { phrase: "what notes do I have" },
+        { phrase: "list my notes" },
+        { phrase: "show all notes" },
+        { phrase: "how many notes do I have" },
+        { phrase: "how many notes are there" },
+      ],
+    },
+    annotations: readOnlyHint,
+  };
   server.registerTool("list_notes", listing, () =>
     catchErrors(() => {
       const all = notes.list();
@@ -42,24 +48,26 @@ function addReadTools(server: McpServer): void {
     type: "object",
     properties: { query: { ...text, description: "Words that the note must contain." } },
     required: ["query"],
-    examples: [
-      { phrase: "find notes about {query}" },
-      { phrase: "search my notes for {query}" },
-      { phrase: "what did I note about {query}" },
-      { phrase: "is there a note about {query}" },
-      { phrase: "do I have a note about {query}" },
-      { phrase: "what do my notes say about {query}" },
-      { phrase: "where is {query}" },
-      { phrase: "where are {query}" },
-      { phrase: "where did I put {query}" },
-      { phrase: "when is {query}" },
-      { phrase: "what should I {query}" },
-      { phrase: "what do I have to {query}" },
-    ],
   });
   const searching = {
     description: "Finds notes by their words.",
     inputSchema: query,
+    _meta: {
+      "capstan/examples": [
+        { phrase: "find notes about {query}" },
+        { phrase: "search my notes for {query}" },
+        { phrase: "what did I note about {query}" },
+        { phrase: "is there a note about {query}" },
+        { phrase: "do I have a note about {query}" },
+        { phrase: "what do my notes say about {query}" },
+        { phrase: "where is {query}" },
+        { phrase: "where are {query}" },
+        { phrase: "where did I put {query}" },
+        { phrase: "when is {query}" },
+        { phrase: "what should I {query}" },
+        { phrase: "what do I have to {query}" },
+      ],
+    },
     annotations: readOnlyHint,
   };
   server.registerTool("search_notes", searching, (input) =>
@@ -77,23 +85,29 @@ function addWriteTools(server: McpServer): void {
     type: "object",
     properties: { text: { ...text, maxLength: 2_000, description: "The note." } },
     required: ["text"],
-    examples: [
-      { phrase: "note that {text}" },
-      { phrase: "remember that {text}" },
-      { phrase: "remember to {text}" },
-      { phrase: "remind me to {text}" },
-      { phrase: "don't forget that {text}" },
-      { phrase: "add a note: {text}" },
-      { phrase: "write down {text}" },
-      { phrase: "jot down {text}" },
-      { phrase: "make a note to {text}" },
-      { phrase: "make a note that {text}" },
-      { phrase: "make a note of {text}" },
-      { phrase: "take a note: {text}" },
-      { phrase: "add a note saying {text}" },
-    ],
   });
-  const adding = { description: "Adds a note.", inputSchema: note, annotations: { destructiveHint: false } };
+  const adding = {
+    description: "Adds a note.",
+    inputSchema: note,
+    _meta: {
+      "capstan/examples": [
+        { phrase: "note that {text}" },
+        { phrase: "remember that {text}" },
+        { phrase: "remember to {text}" },
+        { phrase: "remind me to {text}" },
+        { phrase: "don't forget that {text}" },
+        { phrase: "add a note: {text}" },
+        { phrase: "write down {text}" },
+        { phrase: "jot down {text}" },
+        { phrase: "make a note to {text}" },
+        { phrase: "make a note that {text}" },
+        { phrase: "make a note of {text}" },
+        { phrase: "take a note: {text}" },
+        { phrase: "add a note saying {text}" },
+      ],
+    },
+    annotations: { destructiveHint: false },
+  };
   server.registerTool("add_note", adding, (input) =>
     catchErrors(() => {
       const { id, text: noteText } = notes.add(input.text);
@@ -104,21 +118,23 @@ function addWriteTools(server: McpServer): void {
     type: "object",
     properties: { id: { type: "integer", description: "The id of the note, as listed." } },
     required: ["id"],
-    examples: [
-      { phrase: "delete note {id}" },
-      { phrase: "remove note {id}" },
-      { phrase: "forget note {id}" },
-      { phrase: "delete note number {id}" },
-      { phrase: "delete the note about {id}" },
-      { phrase: "remove the note about {id}" },
-      { phrase: "delete the {id} note" },
-      { phrase: "I no longer need the {id} note" },
-      { phrase: "the {id} note can go" },
-    ],
   });
   const deleting = {
     description: "Deletes a note.",
     inputSchema: which,
+    _meta: {
+      "capstan/examples": [
+        { phrase: "delete note {id}" },
+        { phrase: "remove note {id}" },
+        { phrase: "forget note {id}" },
+        { phrase: "delete note number {id}" },
+        { phrase: "delete the note about {id}" },
+        { phrase: "remove the note about {id}" },
+        { phrase: "delete the {id} note" },
+        { phrase: "I no longer need the {id} note" },
+        { phrase: "the {id} note can go" },
+      ],
+    },
     annotations: { destructiveHint: true },
   };
   server.registerTool("delete_note", deleting, ({ id }) =>

@@ -27,32 +27,37 @@ function addUnitTools(server: McpServer): void {
       to: { ...text, description: "The target unit." },
     },
     required: ["value", "from", "to"],
-    // Example phrases. Clients that do not know this field ignore it.
-    examples: [
-      { phrase: "convert {value} {from} to {to}" },
-      { phrase: "how many {to} are {value} {from}" },
-      { phrase: "how much is {value} {from} in {to}" },
-      { phrase: "what is {value} {from} in {to}" },
-      { phrase: "how tall is {value} {from} in {to}" },
-      { phrase: "convert {value} degrees {from} to {to}" },
-      { phrase: "convert {value} {from} into {to}" },
-      { phrase: "convert {value} degrees {from} into {to}" },
-      { phrase: "{value} {from} in {to}" },
-      { phrase: "{value} {from} to {to}" },
-      { phrase: "how many {to} are in a {from}", input: { value: 1 } },
-      { phrase: "how many {to} does a {from} have", input: { value: 1 } },
-      { phrase: "is {value} {from} more than {amount} {to}" },
-      { phrase: "is {value} {from} less than {amount} {to}" },
-      { phrase: "how hot is {value} fahrenheit", input: { from: "fahrenheit", to: "celsius" } },
-      { phrase: "how cold is {value} fahrenheit", input: { from: "fahrenheit", to: "celsius" } },
-      { phrase: "how hot is {value} celsius", input: { from: "celsius", to: "fahrenheit" } },
-      { phrase: "how cold is {value} celsius", input: { from: "celsius", to: "fahrenheit" } },
-    ],
   });
   const about = "Converts between units of length, mass, volume, time, speed, data and temperature.";
   server.registerTool(
     "convert",
-    { description: about, inputSchema: input, annotations: readOnlyHint },
+    {
+      description: about,
+      inputSchema: input,
+      _meta: {
+        "capstan/examples": [
+          { phrase: "convert {value} {from} to {to}" },
+          { phrase: "how many {to} are {value} {from}" },
+          { phrase: "how much is {value} {from} in {to}" },
+          { phrase: "what is {value} {from} in {to}" },
+          { phrase: "how tall is {value} {from} in {to}" },
+          { phrase: "convert {value} degrees {from} to {to}" },
+          { phrase: "convert {value} {from} into {to}" },
+          { phrase: "convert {value} degrees {from} into {to}" },
+          { phrase: "{value} {from} in {to}" },
+          { phrase: "{value} {from} to {to}" },
+          { phrase: "how many {to} are in a {from}", input: { value: 1 } },
+          { phrase: "how many {to} does a {from} have", input: { value: 1 } },
+          { phrase: "is {value} {from} more than {amount} {to}" },
+          { phrase: "is {value} {from} less than {amount} {to}" },
+          { phrase: "how hot is {value} fahrenheit", input: { from: "fahrenheit", to: "celsius" } },
+          { phrase: "how cold is {value} fahrenheit", input: { from: "fahrenheit", to: "celsius" } },
+          { phrase: "how hot is {value} celsius", input: { from: "celsius", to: "fahrenheit" } },
+          { phrase: "how cold is {value} celsius", input: { from: "celsius", to: "fahrenheit" } },
+        ],
+      },
+      annotations: readOnlyHint,
+    },
     ({ value, from, to }) =>
       catchErrors(() => {
         const { message, ...data } = convert(value, from, to);
@@ -62,13 +67,18 @@ function addUnitTools(server: McpServer): void {
   const none = fromJsonSchema({
     type: "object",
     properties: {},
-    examples: [
-      { phrase: "which units do you know" },
-      { phrase: "list the units" },
-      { phrase: "what can you convert" },
-    ],
   });
-  const listing = { description: "Lists the units that can be converted.", inputSchema: none };
+  const listing = {
+    description: "Lists the units that can be converted.",
+    inputSchema: none,
+    _meta: {
+      "capstan/examples": [
+        { phrase: "which units do you know" },
+        { phrase: "list the units" },
+        { phrase: "what can you convert" },
+      ],
+    },
+  };
   server.registerTool("list_units", { ...listing, annotations: readOnlyHint }, () =>
     createToolResult(formatUnits(), listUnits()),
   );
@@ -93,15 +103,20 @@ function addTimeTools(server: McpServer): void {
       place: { ...text, description: "A city that names a time zone, or the zone: Tokyo, Europe/Oslo." },
     },
     required: ["place"],
-    examples: [
-      { phrase: "what time is it in {place}" },
-      { phrase: "what's the time in {place}" },
-      { phrase: "current time in {place}" },
-      { phrase: "what time is it in {place} right now" },
-      { phrase: "what's the time in {place} right now" },
-    ],
   });
-  const now = { description: "Returns the current time in a place.", inputSchema: place };
+  const now = {
+    description: "Returns the current time in a place.",
+    inputSchema: place,
+    _meta: {
+      "capstan/examples": [
+        { phrase: "what time is it in {place}" },
+        { phrase: "what's the time in {place}" },
+        { phrase: "current time in {place}" },
+        { phrase: "what time is it in {place} right now" },
+        { phrase: "what's the time in {place} right now" },
+      ],
+    },
+  };
   server.registerTool("time_in", { ...now, annotations: readOnlyHint }, (input) =>
     catchErrors(() => {
       const { message, time } = getTimeIn(input.place, Date.now());
@@ -117,19 +132,21 @@ function addTimeTools(server: McpServer): void {
       day: { ...text, description: "The date, such as 2026-03-01. Defaults to today." },
     },
     required: ["time", "from", "to"],
-    examples: [
-      { phrase: "when it is {time} in {from} what time is it in {to}" },
-      { phrase: "it is {time} in {from}, what time is it in {to}" },
-      { phrase: "it is {time} in {from}, what is the time in {to}" },
-      { phrase: "if it is {time} in {from} what time is it in {to}" },
-      { phrase: "what is {time} in {from} for people in {to}" },
-      { phrase: "{time} {from} time in {to}" },
-      { phrase: "what is {time} {from} time in {to} on {day}" },
-    ],
   });
   const converting = {
     description: "Converts a time of day from one place to another.",
     inputSchema: elsewhere,
+    _meta: {
+      "capstan/examples": [
+        { phrase: "when it is {time} in {from} what time is it in {to}" },
+        { phrase: "it is {time} in {from}, what time is it in {to}" },
+        { phrase: "it is {time} in {from}, what is the time in {to}" },
+        { phrase: "if it is {time} in {from} what time is it in {to}" },
+        { phrase: "what is {time} in {from} for people in {to}" },
+        { phrase: "{time} {from} time in {to}" },
+        { phrase: "what is {time} {from} time in {to} on {day}" },
+      ],
+    },
   };
   server.registerTool("convert_time", { ...converting, annotations: readOnlyHint }, (input) =>
     catchErrors(() => {

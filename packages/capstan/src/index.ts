@@ -1,3 +1,21 @@
+export { type Clock, type ClockOption, systemClock } from "./base/clock.ts";
+export { suggestName } from "./base/definition.ts";
+export { AgentError, type ErrorCode, type ErrorData, errorCodes, isModelError } from "./base/errors.ts";
+export { escapeInvisible } from "./base/escape-text.ts";
+export { isRecord, type Json, toCanonicalJson } from "./base/json.ts";
+export type { BusMessage, BusSubscription, DeltaBus } from "./buses/delta-bus.ts";
+export { runSegment, type SegmentOptions } from "./engines/run-segment.ts";
+export type { PendingCall } from "./features/calls/pending-calls.ts";
+export type {
+  ExactRequest,
+  RequestPurpose,
+  RequestQuery,
+  StoredRequest,
+} from "./features/exact-requests/stored-request.ts";
+export type { TextPiece } from "./features/exact-requests/text-pieces.ts";
+export type { ComputerAction, ComputerOptions } from "./features/hosted/computer.ts";
+export { hostedTools } from "./features/hosted/hosted-tools.ts";
+export { type AgentToolOptions, agentTool } from "./features/nested/agent-tool.ts";
 export {
   type Agent,
   type AgentDefinition,
@@ -5,15 +23,13 @@ export {
   type FallbackInput,
   type Instructions,
   type InstructionsInput,
-} from "./agent.ts";
-export type { ApprovalRule, ApprovalScope } from "./approvals/approval-scope.ts";
-export type { Leak } from "./approvals/call-check.ts";
-export { type Clock, type ClockOption, systemClock } from "./clock.ts";
-export { suggestName } from "./definition.ts";
-export type { BusMessage, BusSubscription, DeltaBus } from "./delta-bus.ts";
-export { AgentError, type ErrorCode, type ErrorData, errorCodes, isModelError } from "./errors.ts";
-export { escapeInvisible } from "./escape-text.ts";
-export { type Delta, type Event, type Fact, isFact, type RunStatus } from "./event.ts";
+} from "./kernel/agent.ts";
+export { createApplicationEntry } from "./kernel/application-entry.ts";
+export type { ApprovalRule, ApprovalScope } from "./kernel/approval-scope.ts";
+export type { Leak } from "./kernel/call-check.ts";
+export { withErrorPrefix } from "./kernel/calls/tool-return.ts";
+export { type Delta, type Event, type Fact, isFact, type RunStatus } from "./kernel/event.ts";
+export { assertFactTypes } from "./kernel/fact-types.ts";
 export {
   type AssistantEntry,
   type AssistantPart,
@@ -37,18 +53,17 @@ export {
   toPlainText,
   type UiHint,
   type UserEntry,
-} from "./history.ts";
-export type { ComputerAction, ComputerOptions } from "./hosted/computer.ts";
+} from "./kernel/history.ts";
 export type {
   CitedSource,
   HostedCall,
   HostedKind,
   HostedTool,
   HostedToolSpec,
-} from "./hosted/hosted-tool.ts";
-export { hostedTools } from "./hosted/hosted-tools.ts";
-export type { Isolation } from "./isolation.ts";
-export { isRecord, type Json, toCanonicalJson } from "./json.ts";
+} from "./kernel/hosted-tool.ts";
+export type { AgentCall, AgentContext, AgentOutput, ContextSource } from "./kernel/infer-agent.ts";
+export type { ErrorSource, HookCall } from "./kernel/io.ts";
+export type { Isolation } from "./kernel/isolation.ts";
 export type {
   Chunk,
   Model,
@@ -61,11 +76,8 @@ export type {
   TokenLogprob,
   ToolSpec,
   Usage,
-} from "./model.ts";
-export { getStopReason } from "./model.ts";
-export { fromGenerate, type Generate, type Generated } from "./models/from-generate.ts";
-export type { HookCall } from "./perform/io.ts";
-export { withErrorPrefix } from "./perform/tool-return.ts";
+} from "./kernel/model.ts";
+export { getStopReason } from "./kernel/model.ts";
 export {
   type Budget,
   defaultPolicy,
@@ -74,9 +86,7 @@ export {
   type Policy,
   type PolicyOverrides,
   type Retry,
-} from "./policy.ts";
-export { createApplicationEntry } from "./prompt/application-entry.ts";
-export { contextSection } from "./prompt/context-section.ts";
+} from "./kernel/policy.ts";
 export {
   citationSection,
   constraintsSection,
@@ -87,19 +97,40 @@ export {
   type StandardInstructions,
   standardInstructions,
   toolsSection,
-} from "./prompt/prompt.ts";
-export { isContext, type Provenance, type Source } from "./provenance.ts";
-export type { ExactRequest, RequestPurpose, RequestQuery, StoredRequest } from "./requests/stored-request.ts";
-export type { TextPiece } from "./requests/text-pieces.ts";
-export type { PendingCall } from "./rules/pending-calls.ts";
-export { type AgentToolOptions, agentTool } from "./run/agent-tool.ts";
-export type { ChatMessage, RunInput } from "./run/input.ts";
-export type { Hooks, ResumeOptions } from "./run/open-run.ts";
-export { type QuarantineOptions, quarantine } from "./run/quarantine.ts";
-export type { DoneResult, Result, ResultData } from "./run/result.ts";
-export { type RunOptions, resume, run } from "./run/run.ts";
-export type { Run } from "./run/run-handle.ts";
-export { runSegment, type SegmentOptions } from "./run/run-segment.ts";
+} from "./kernel/prompt.ts";
+export { isContext, type Provenance, type Source } from "./kernel/provenance.ts";
+export {
+  type Effort,
+  effortLevels,
+  type ModelSettings,
+  type SettingsInput,
+  type SettingsSource,
+  type ToolChoice,
+} from "./kernel/settings/settings.ts";
+export type { SettingProblem } from "./kernel/settings/support.ts";
+export {
+  type Answer,
+  type Approval,
+  type ApprovalRequest,
+  defineTool,
+  type Effects,
+  type Outcome,
+  type Question,
+  type Reads,
+  type SkillInfo,
+  type Tool,
+  type ToolCall,
+  type ToolContext,
+  type ToolDefinition,
+  type ToolReturn,
+} from "./kernel/tool.ts";
+export type { ExamplesByTool, ToolExample } from "./kernel/tool-examples.ts";
+export { fromGenerate, type Generate, type Generated } from "./models/from-generate.ts";
+export type { ChatMessage, RunInput } from "./runtime/input.ts";
+export type { Hooks, ResumeOptions } from "./runtime/open-run.ts";
+export { type QuarantineOptions, quarantine } from "./runtime/quarantine.ts";
+export type { DoneResult, Result, ResultData } from "./runtime/result.ts";
+export { type RunOptions, resume, run } from "./runtime/run.ts";
 export type {
   Feedback,
   NamedTotals,
@@ -112,24 +143,8 @@ export type {
   RunStatistics,
   RunSummary,
   RunTotals,
-} from "./run-summary.ts";
-export type { AgentCall, AgentContext, AgentOutput, ContextSource } from "./schema/infer-agent.ts";
-export type {
-  Infer,
-  JsonSchema,
-  Parameter,
-  ParameterRecord,
-  SchemaInput,
-  StandardSchema,
-} from "./schema/schema.ts";
-export type {
-  Effort,
-  ModelSettings,
-  SettingsInput,
-  SettingsSource,
-  ToolChoice,
-} from "./settings/settings.ts";
-export type { SettingProblem } from "./settings/support.ts";
+} from "./runtime/run-catalog.ts";
+export type { Run } from "./runtime/run-handle.ts";
 export type {
   AppendOptions,
   FoundRun,
@@ -145,21 +160,12 @@ export type {
   SizedSession,
   Snapshot,
   Store,
-} from "./store.ts";
-export {
-  type Answer,
-  type Approval,
-  type ApprovalRequest,
-  defineTool,
-  type Effects,
-  type Outcome,
-  type Question,
-  type Reads,
-  type SkillInfo,
-  type Tool,
-  type ToolCall,
-  type ToolContext,
-  type ToolDefinition,
-  type ToolExample,
-  type ToolReturn,
-} from "./tool.ts";
+} from "./runtime/store.ts";
+export type {
+  Infer,
+  JsonSchema,
+  Parameter,
+  ParameterRecord,
+  SchemaInput,
+  StandardSchema,
+} from "./schema/schema.ts";

@@ -117,6 +117,15 @@ describe("the packed packages", () => {
     expect(await (await fetch(`${url}/api/health`)).json()).toMatchObject({ status: "ok" });
     server.kill("SIGTERM");
     expect(await left).toBe(0);
+
+    const serve = () => execute(capstan, ["serve", "--studio", "--port", "0"], { cwd: demo, env });
+    await expect(serve()).rejects.toThrow("The studio is not installed. Run `npm install @capstan/studio`.");
+    // As in a checkout that was not built.
+    const studio = join(demo, "node_modules/@capstan/studio");
+    mkdirSync(studio);
+    writeFileSync(join(studio, "package.json"), JSON.stringify({ type: "module", exports: "./index.js" }));
+    writeFileSync(join(studio, "index.js"), 'export const studioFolder = "none";\n');
+    await expect(serve()).rejects.toThrow("The studio is not built. Run `npm run build -w @capstan/studio`.");
   });
 
   const older = "/usr/bin/node";
@@ -128,6 +137,12 @@ describe("the packed packages", () => {
     if (!isOlder) return expect(ran.stderr).toBe("");
     expect(ran.code).toBe(1);
     expect(ran.stderr).toMatch(/^capstan requires Node 22\.19\.0 or later; this is [\d.]+\. .*\n$/);
+    const library = join(place, "workspace/packages/capstan/dist/index.js");
+    const program = `import { defineAgent } from "${library}"; defineAgent({ name: "a", model: "openai/m" });`;
+    const used = await execute(older, ["--input-type=module", "-e", program], { env }).catch(
+      (error) => error,
+    );
+    expect(used.stderr).toContain("Capstan requires Node 22.19 or later; this is");
   });
 });
 
@@ -238,7 +253,7 @@ describe.skipIf(!canSandbox)("the production kit, in a sandbox of bubblewrap", (
     server = await startUnit({ image, place: kit, secrets });
     expect(await askServer(server)).toContain("39");
     const state = join(kit, "state");
-    await expect.poll(() => readdirSync(state)).toEqual(expect.arrayContaining(["capstan.db", "logs"]));
+    await expect.poll(() => readdirSync(state)).toEqual(expect.arrayContaining(["capstan.db"]));
     const [node = "", program = ""] = readUnitCommand();
     await runInSandbox(server.sandbox, [node, program, "backup", "/var/lib/capstan/copy.db"]);
     const copy = sqlite(join(state, "copy.db"));

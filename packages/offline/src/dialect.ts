@@ -14,6 +14,7 @@ import {
   toPlainText,
 } from "capstan";
 import { createDialectParser } from "capstan/models/text-dialect";
+import { splitSourceList } from "./answers/cite-sources.ts";
 import type { Call } from "./dialog/call-records.ts";
 
 const opening = /(?:^|\n\n)You have access to the following tools\.\n\nAVAILABLE TOOLS:\n/u;
@@ -132,13 +133,15 @@ function parseCallInput(raw: string): { readonly [key: string]: Json } {
 const resultPattern = /^TOOL_RESULT: (.*)\nSTATUS: (success|error)\nCONTENT: ([\s\S]*?)\n---$/gmu;
 
 function parseResults(text: string, calls: readonly CallPart[]): ResultEntry[] {
-  return [...text.matchAll(resultPattern)].map(([, name = "", outcome, content = ""], at) => ({
-    type: "result",
-    callId: calls[at]?.id ?? `result_${at}`,
-    name,
-    status: outcome === "success" ? "ok" : content.startsWith("The call was denied:") ? "denied" : "error",
-    content,
-  }));
+  return [...text.matchAll(resultPattern)].map(([, name = "", outcome, content = ""], at) =>
+    splitSourceList({
+      type: "result",
+      callId: calls[at]?.id ?? `result_${at}`,
+      name,
+      status: outcome === "success" ? "ok" : content.startsWith("The call was denied:") ? "denied" : "error",
+      content,
+    }),
+  );
 }
 
 /** Formats a reply in the text dialect: reasoning in brackets, then the text or the calls. */

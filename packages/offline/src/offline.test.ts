@@ -512,12 +512,10 @@ describe("the answers", () => {
       found,
     ];
     expect(await textFor(files, ...history)).toBe("The budget is 7 million. [1]");
-    const request = {
-      ...requestOf(history, []),
-      instructions:
-        "Sources:\n<sources>\n[3] Menu (https://x.example)\n> Soup: daily.\n\n[4] Budget 2026\n> Tea is hot.\n> The budget is 7 million.\n</sources>",
-    };
-    expect((await reply(request)).text).toBe("The budget is 7 million. [4]");
+    const listed =
+      "1 passage\n\nSources, to cite by number: [3], [4].\n<sources>\n[3] Menu (https://x.example)\n> Soup: daily.\n\n[4] Budget 2026\n> Tea is hot.\n> The budget is 7 million.\n</sources>";
+    const numbered = [...history.slice(0, -1), { ...found, content: listed }];
+    expect((await reply(requestOf(numbered, []))).text).toBe("The budget is 7 million. [4]");
   });
 
   it("without tools it answers from the results, and without results explains why it cannot", async () => {
@@ -623,6 +621,7 @@ describe("for any request", () => {
           }
         },
       ),
+      { examples: [["__proto__", [], map]] },
     );
   });
 

@@ -11,6 +11,7 @@ import {
   type Usage,
 } from "capstan";
 import { replyAboutAnswer } from "./answers/about-answer.ts";
+import { splitSourceLists } from "./answers/cite-sources.ts";
 import { formatArgumentQuestion, formatChoiceQuestion } from "./answers/clarify.ts";
 import { answerSmallTalk } from "./answers/small-talk.ts";
 import { summarize } from "./answers/summarize.ts";
@@ -23,6 +24,7 @@ import { getLastUtterance } from "./dialog/parse-intents.ts";
 import { findScheduledMessage, withoutSchedulePrefix } from "./dialog/scheduled-message.ts";
 import { formatCompletionQuestion } from "./matching/partial-example.ts";
 import { getProperties } from "./matching/properties.ts";
+import { withPhrases } from "./matching/with-phrases.ts";
 import { planStep } from "./planning/plan-step.ts";
 import { describeLoadedSkill, planSkill, withoutSkills } from "./planning/skills.ts";
 import { planSearch, withoutSearch } from "./planning/tool-search.ts";
@@ -32,9 +34,9 @@ export type OfflineOptions = {
 };
 
 /**
- * The offline model: rules, not AI. Calls the tool whose examples (`examples: [{ phrase, input }]` in the tool's JSON
- * Schema) or words match the request, and answers from the results. The same request always gives the same answer, and
- * answers contain nothing that is not in the results. Requests in the text dialect are answered in the text dialect.
+ * The offline model: rules, not AI. Calls the tool whose examples (`examples: [{ phrase, input }]`) or words match the
+ * request, and answers from the results. The same request always gives the same answer, and answers contain nothing that
+ * is not in the results. Requests in the text dialect are answered in the text dialect.
  */
 export function offline(options: OfflineOptions = {}): Model {
   const { id = "offline/rules" } = options;
@@ -42,7 +44,7 @@ export function offline(options: OfflineOptions = {}): Model {
     id,
     async *stream(request, { signal }) {
       const dialectRequest = parseDialectRequest(request);
-      const reply = createReply(selectNamedTool(unquoteDescriptions(dialectRequest ?? request)));
+      const reply = createReply(selectNamedTool(unquoteDescriptions(withPhrases(dialectRequest ?? request))));
       const chunks = dialectRequest ? toDialectChunks(reply) : toChunks(reply, request.thinking);
       for (const chunk of chunks) {
         signal.throwIfAborted();
@@ -80,7 +82,7 @@ type Reply = { readonly reason: string; readonly text: string; readonly calls: r
 
 function createReply(received: ModelRequest): Reply {
   const scheduled = findScheduledMessage(received.history);
-  const messages = withoutSchedulePrefix(withoutBackground(received.history));
+  const messages = splitSourceLists(withoutSchedulePrefix(withoutBackground(received.history)));
   const request = withoutSkills(withoutSearch({ ...received, history: messages }));
   const { history, tools, toolChoice } = request;
   const last = history.at(-1);

@@ -44,8 +44,8 @@ import type { OwnData } from "./own-data/own-data.ts";
 import { withApiErrors } from "./protocols/api-errors.ts";
 import { chatView } from "./protocols/chat/chat-events.ts";
 import type { ClientProvenance } from "./protocols/client-entry.ts";
-import { buildFailureId, findFailure } from "./protocols/client-error.ts";
-import { withHiddenErrors } from "./protocols/hide-errors.ts";
+import { createFailureLog } from "./protocols/failure-log.ts";
+import { withHiddenInternals } from "./protocols/hide-errors.ts";
 import { mountMcp } from "./protocols/mount-mcp.ts";
 import { routes } from "./routes/all-routes.ts";
 import type { Route } from "./routes/route.ts";
@@ -137,13 +137,19 @@ type BaseOptions<A> = GuardOptions & {
   readonly webhooks?: Webhooks;
   /** Masked in everything that leaves a run. */
   readonly secrets?: readonly string[];
-  /** Receives every event of every run in this process, for logging. */
-  readonly onEvent?: (event: Event) => void;
+  /**
+   * Receives every event of every run in this process, for logging. `isStored` is false for a run whose history only its
+   * client keeps: nothing deletes what a log keeps of it.
+   */
+  readonly onEvent?: (event: Event, run: { readonly isStored: boolean }) => void;
   /** Receives one entry per handled request, without contents, for an access log. */
   readonly onRequest?: (entry: RequestLogEntry) => void;
   /** Debug log: receives one line per event that a chat, a run or a session sends to a client, with its contents. */
   readonly sseLog?: (line: string) => void;
-  /** Receives internal errors, with the id that was returned to the client. */
+  /**
+   * Receives internal errors, with the id that was returned to the client, and what tools and models throw: the `cause` has
+   * the stack. No client and no model gets a stack.
+   */
   readonly onError?: (error: unknown, id: string) => void;
 };
 
@@ -200,7 +206,7 @@ export function createServer(options: ServerOptions): Server {
   let userDeployment: Deployment | undefined;
   function getDeployment({ isAdmin }: Caller): Deployment {
     if (isAdmin) return deployment;
-    userDeployment ??= withHiddenErrors(deployment);
+    userDeployment ??= withHiddenInternals(deployment);
     return userDeployment;
   }
   const assertAllowed = createGuard(options);
@@ -281,27 +287,28 @@ function createDeployment(options: ServerOptions, base: DeploymentBase): ServerP
   const tracking = createUsageTracking(options, store);
   const { agentParts, quota, activeRuns, admission, metrics, modelLimits } = tracking;
   const report = createReporter(options.onError);
+  const failureLog = createFailureLog(report);
   const requestLog = options.onRequest && createRequestLog(options.onRequest, report);
   const mcpCalls = createMcpCalls(() => (options.mcp?.status() ?? []).map(({ name }) => name));
 
-  function onEvent(event: Event): void {
+  function onEvent(event: Event, isStored = true): void {
     quotaAdmission.record(event);
-    const failure = findFailure(event);
-    if (failure) report(failure, buildFailureId(event.runId));
+    failureLog.onEvent(event);
     if (options.mcp) mcpCalls.record(event);
     metrics.record(event);
     requestLog?.note({ runId: event.runId });
     if (event.type === "done" || event.type === "waiting") deliverer?.wake(event.runId);
-    options.onEvent?.(event);
+    options.onEvent?.(event, { isStored });
   }
-  const hooks = { onEvent, ...(modelLimits && { onBeforeModel: modelLimits.limitModel }) };
-  const getRunOptions: Deployment["getRunOptions"] = async ({ scope, sessionId }) => ({
+  const { onError } = failureLog;
+  const hooks = { onEvent, onError, ...(modelLimits && { onBeforeModel: modelLimits.limitModel }) };
+  const getRunOptions: Deployment["getRunOptions"] = async ({ scope, sessionId, isStored }) => ({
     context: await context({ user: scope, sessionId }),
-    ...{ secrets, hooks },
+    ...{ secrets, hooks: { ...hooks, onEvent: (event) => onEvent(event, isStored) } },
   });
   const quotaAdmission = createQuotaAdmission({ store, getResult: (id) => engine.getResult(id), report });
   const limits = { policy, quota, quotaAdmission };
-  const mcpParts = { ...limits, store, widgets: options.widgets };
+  const mcpParts = { ...limits, store, widgets: options.widgets, onRunError: onError };
   const engine = (options.engine ?? (local as CreateEngine))({
     store,
     agents: resolver.find,

@@ -90,7 +90,12 @@ export type Deployment = {
   /** Aborted when the server starts to shut down. */
   readonly shutdownSignal: AbortSignal;
   /** Returns the options of a run that are not stored: context, hooks and secrets. */
-  getRunOptions(run: { readonly scope: string; readonly sessionId: string }): Promise<ResumeOptions>;
+  getRunOptions(run: {
+    readonly scope: string;
+    readonly sessionId: string;
+    /** Default: true. */
+    readonly isStored?: boolean;
+  }): Promise<ResumeOptions>;
   /** Path under which the server is mounted; empty at the root of its host. */
   readonly basePath: string;
   readonly sseLog: SseLog | undefined;

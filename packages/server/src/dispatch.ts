@@ -5,6 +5,7 @@ import { Hono } from "hono";
 import type { z } from "zod";
 import type { Authenticator } from "./access/authenticate.ts";
 import type { Caller } from "./access/caller.ts";
+import type { OpenRequest } from "./access/open-requests.ts";
 import type { Deployment } from "./deployment.ts";
 import { createInternalProblem, createProblemResponse, isClientError } from "./http/problem.ts";
 import { type BodyLimits, readJsonBody } from "./http/read-body.ts";
@@ -20,6 +21,7 @@ export type DispatchContext = Pick<Deployment, "admission" | "shutdownSignal" | 
 };
 
 type MatchedRequest = { readonly request: Request; readonly params: RequestValues };
+type CountedRequest = MatchedRequest & { readonly open: OpenRequest };
 
 /** Handles a request to a route. New work is refused before anything is done for it if there is no capacity. */
 export async function dispatch(
@@ -33,11 +35,11 @@ export async function dispatch(
   if (route.startsWork && drain.isOn)
     throw new AgentError("draining", "The server accepts no new work for now. Try again later.");
   if (route.startsWork) admission.assertCapacity({ canWait: route.canWait ?? prefersAsync(matched.request) });
-  const endRequest = admission.addRequest();
+  const open = admission.addRequest();
   try {
-    return await handleRequest(route, matched, context);
+    return await handleRequest(route, { ...matched, open }, context);
   } finally {
-    endRequest();
+    open.end();
   }
 }
 
@@ -50,7 +52,7 @@ function prefersAsync({ headers }: Request): boolean {
 /** Authenticates the caller, validates the input, checks ownership, then calls the handler. */
 async function handleRequest(
   route: Route,
-  { request, params }: MatchedRequest,
+  { request, params, open }: CountedRequest,
   { getDeployment, authenticate }: DispatchContext,
 ): Promise<Response> {
   const caller = route.access === "anyone" ? anonymousCaller : await authenticate(request);
@@ -58,20 +60,33 @@ async function handleRequest(
   if (route.access !== "anyone") deployment.requestLog?.note({ user: caller.user });
   if (route.access === "admin" && !caller.isAdmin)
     throw new AgentError("forbidden", "This requires an admin key.");
+  if (route.method !== "GET") open.startReading(getSender(route, caller));
+  const readBody = async (schema: z.ZodType) => {
+    const given = await readJsonBody(request, getBodyLimits(route));
+    open.endReading();
+    return validateInput("body", schema, given);
+  };
   const asked: RouteRequest<unknown, unknown, unknown> = {
     caller,
     request,
+    endReading: open.endReading,
     key: computeIdempotencyKey(request, caller),
     lastEventId: parseLastEventId(request),
     canWait: prefersAsync(request),
     params: validateInput("path", route.params, params),
     query: validateInput("query", route.query, parseQuery(request)),
-    body: route.body && validateInput("body", route.body, await readJsonBody(request, getBodyLimits(route))),
+    body: route.body && (await readBody(route.body)),
   };
   await assertOwnership(asked, deployment);
   // After the check: the path of a request that it refuses may contain anything.
   deployment.requestLog?.note({ runId: (asked.params as { readonly runId?: string }).runId });
   return route.handle(asked as RouteRequest<never, never, never>, deployment);
+}
+
+/** Callers without a key share one limit. The operator has none, nor has the local user while no key exists. */
+function getSender({ access }: Route, { scope }: Caller): string | undefined {
+  if (access === "anyone") return "anyone";
+  return scope === "" ? undefined : `user ${scope}`;
 }
 
 function getBodyLimits({ maxBytes }: Route): BodyLimits {

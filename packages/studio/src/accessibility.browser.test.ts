@@ -55,7 +55,6 @@ test.each([
   "axe finds nothing wrong with a %s, in both themes, at the size of a %s",
   async (kind, size) => {
     const page = await studio.open("/", { size });
-    page.setDefaultTimeout(30_000);
     await page.emulateMedia({ reducedMotion: "reduce" });
     const faults: string[] = [];
     for (const [at, { name, path, prepare }] of views.entries()) {
@@ -93,7 +92,7 @@ test("a browser language that is not a language tag breaks no chart and no numbe
   const chart = page.getByRole("application", { name: /chart of/ }).first();
   await chart.press("ArrowRight");
   await page.getByRole("button", { name: /\d/, pressed: true }).first().waitFor();
-  expect(await page.getByText("failed to render").count()).toBe(0);
+  await expect.poll(() => page.getByText("failed to render").count()).toBe(0);
 });
 
 /** Lists what is smaller. Links and marks within text, and the bars of the timeline, which is also a table, are exempt. */
@@ -143,7 +142,7 @@ test("the list shows the app of each session, which of them wait, and branches b
   const row = list
     .getByRole("listitem")
     .filter({ has: page.getByRole("link", { name: origin?.title ?? "" }) });
-  expect(await row.first().locator("[data-picture=map]").count()).toBe(1);
+  await expect.poll(() => row.first().locator("[data-picture=map]").count()).toBe(1);
   await page.close(); // it may still be loading the session
   await client.sessions.remove(fork.id);
 });

@@ -42,21 +42,25 @@ test.each([
   await page.getByRole("button", { name: "Versions of harbour" }).click();
   const dialog = page.getByRole("dialog");
   const versions = dialog.getByRole("list", { name: "Versions" }).getByRole("listitem");
-  expect(await versions.allTextContents()).toEqual([
-    expect.stringMatching(new RegExp(`^${computeAgentVersion(current)}.*current`)),
-    expect.stringMatching(new RegExp(`^${computeAgentVersion(deployed)}`)),
-  ]);
+  await expect
+    .poll(() => versions.allTextContents())
+    .toEqual([
+      expect.stringMatching(new RegExp(`^${computeAgentVersion(current)}.*current`)),
+      expect.stringMatching(new RegExp(`^${computeAgentVersion(deployed)}`)),
+    ]);
   const changes = dialog.getByRole("region", { name: "Changes" });
   for (const text of ["Answer briefly.", "Answer in two sentences.", "Name your source."])
     await changes.getByText(text).waitFor();
   const tools = changes.getByRole("listitem");
-  expect(await tools.allTextContents()).toEqual([
-    expect.stringMatching(/^pay.*added$/),
-    expect.stringMatching(/^book.*removed$/),
-    expect.stringMatching(/^search.*changed.*timetable.*of all ports/),
-  ]);
+  await expect
+    .poll(() => tools.allTextContents())
+    .toEqual([
+      expect.stringMatching(/^pay.*added$/),
+      expect.stringMatching(/^book.*removed$/),
+      expect.stringMatching(/^search.*changed.*timetable.*of all ports/),
+    ]);
   await changes.getByText(/"maxTurns": 8/).waitFor();
-  expect(await dialog.getByRole("button", { name: "Restore" }).count()).toBe(0);
+  await expect.poll(() => dialog.getByRole("button", { name: "Restore" }).count()).toBe(0);
   await takePicture(page, `agent-versions-${look.size}-${look.theme}`);
   await assertAccessible(page, "[role=dialog]");
 });

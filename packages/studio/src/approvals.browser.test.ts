@@ -92,12 +92,12 @@ describe.each([
     ] as const) {
       const card = await ask(page, text);
       for (const content of contents) await card.getByText(content).first().waitFor();
-      expect(await card.locator("[data-warning]").count()).toBe(0);
+      await expect.poll(() => card.locator("[data-warning]").count()).toBe(0);
       const always = card.getByRole("button", { name: "Always allow" });
       const scope = await always.getAttribute("aria-describedby");
-      expect(await page.locator(`[id="${scope}"]`).textContent()).toMatch(
-        /^“Always allow” covers .+, in this session\.$/,
-      );
+      await expect
+        .poll(() => page.locator(`[id="${scope}"]`).textContent())
+        .toMatch(/^“Always allow” covers .+, in this session\.$/);
       await card.scrollIntoViewIfNeeded();
       await takePicture(page, `approval-${text}-${size}-${theme}`);
       await assertAccessible(page, "[data-approval]");
@@ -165,15 +165,29 @@ test("Escape leaves the form without a decision", async () => {
   expect(sent).toEqual([letter]);
 });
 
+test("a call is denied while its arguments are edited, even if they are invalid", async () => {
+  const page = await studio.open("/");
+  const card = await ask(page, "mail");
+  await card.getByRole("button", { name: "Edit" }).click();
+  const form = card.getByRole("form", { name: "Change the arguments" });
+  await form.getByRole("button", { name: "Edit as JSON" }).click();
+  await form.getByLabel("Arguments as JSON").fill("{");
+  await skipMisclickGuard(page);
+  await form.getByRole("button", { name: "Deny", exact: true }).click();
+  await waitUntilIdle(page);
+  await getCards(page, "denied").waitFor();
+  expect(sent).toEqual([]);
+});
+
 test("changed arguments are checked again: a new recipient and private data show their warning before the call (A30, A107)", async () => {
   const page = await studio.open("/");
   const card = await ask(page, "customer data first, then write to ines@larkfield.example");
-  expect(await card.locator("[data-warning]").count()).toBe(0);
+  await expect.poll(() => card.locator("[data-warning]").count()).toBe(0);
   await card.getByRole("button", { name: "Edit" }).click();
   const form = card.getByRole("form", { name: "Change the arguments" });
+  await skipMisclickGuard(page);
   await form.getByLabel("to", { exact: true }).fill("eve@other.example");
   await form.getByLabel("body").fill("The IBAN is DE89 3704 0044 0532 0130 00.");
-  await skipMisclickGuard(page);
   await form.getByRole("button", { name: "Allow with changes" }).click();
   const finding = /eve@other\.example.*which you have not named.*arguments contain private data/;
 

@@ -4,16 +4,16 @@ import { assertAccessible } from "./testing/accessibility.ts";
 import { counterScript, createAppPage } from "./testing/app-page.ts";
 import { setupAppStudio } from "./testing/app-studio.ts";
 import { takePicture } from "./testing/browser.ts";
+import { retryGesture, skipMisclickGuard } from "./testing/conversation-page.ts";
 import { type Canary, startCanary } from "./testing/hostile/canary.ts";
 import { createHostilePage, createPage, departures } from "./testing/hostile/hostile-app.ts";
 
 const { setPage, listCalls, openApp } = setupAppStudio();
 
-/** A click in the first moment after the card appears is ignored. */
 async function decide(page: Page, name: "Allow" | "Deny"): Promise<void> {
   const button = page.getByRole("button", { name, exact: true });
   await button.waitFor();
-  await page.waitForTimeout(600);
+  await skipMisclickGuard(page);
   await button.click();
 }
 
@@ -21,8 +21,8 @@ test("an app of an MCP server is shown in the chat, and its click calls a tool a
   setPage(createAppPage(counterScript));
   const { page, frame } = await openApp();
   await frame.getByText("The counter shows 0.").waitFor();
-  expect(await frame.locator("body").getAttribute("data-meta")).toBe("not for the model");
-  expect(await frame.locator("body").getAttribute("data-theme")).toBe("light");
+  await expect.poll(() => frame.locator("body").getAttribute("data-meta")).toBe("not for the model");
+  await expect.poll(() => frame.locator("body").getAttribute("data-theme")).toBe("light");
   await page.getByText("no network access").waitFor();
   await frame.getByRole("button", { name: "Add 5" }).click();
   await page.getByText('An app of the MCP server "counter" wants to make this call.').waitFor();
@@ -37,8 +37,8 @@ test("an app of an MCP server is shown in the chat, and its click calls a tool a
   expect(listCalls()).toEqual(["show_counter 0", "add 5"]);
   await frame.getByRole("button", { name: "Peek" }).click();
   await frame.getByText("It is 5.").waitFor();
-  expect(await page.getByRole("article", { name: "Message from App of counter" }).count()).toBe(3);
-  expect(await page.locator("iframe").count()).toBe(1);
+  await expect.poll(() => page.getByRole("article", { name: "Message from App of counter" }).count()).toBe(3);
+  await expect.poll(() => page.locator("iframe").count()).toBe(1);
   await takePicture(page, "app-desktop-light");
   await assertAccessible(page);
 });
@@ -47,20 +47,26 @@ test("an app can suggest a message and a link, and the user decides about both, 
   setPage(createAppPage(counterScript));
   const { page, frame } = await openApp({ size: "phone", theme: "dark" });
   await frame.getByText("The counter shows").waitFor();
-  expect(await frame.locator("body").getAttribute("data-theme")).toBe("dark");
+  await expect.poll(() => frame.locator("body").getAttribute("data-theme")).toBe("dark");
   await frame.getByRole("button", { name: "Ask" }).click();
   const suggestion = page.getByRole("group", { name: "Message from the app" });
   await suggestion.getByText("How many now?").waitFor();
   await takePicture(page, "app-message-phone-dark");
   await suggestion.getByRole("button", { name: "Dismiss" }).click();
   await frame.getByText('{"isError":true}').waitFor();
-  expect(await page.getByRole("article", { name: "Your message" }).count()).toBe(1);
+  await expect.poll(() => page.getByRole("article", { name: "Your message" }).count()).toBe(1);
   await frame.getByRole("button", { name: "Ask" }).click();
-  await suggestion.getByRole("button", { name: "Send" }).click();
-  await page.getByRole("article", { name: "Your message" }).nth(1).waitFor();
-  await frame.getByRole("button", { name: "Docs" }).click();
+  await skipMisclickGuard(page);
+  // A click is ignored if the frame has just moved the button.
+  await retryGesture(
+    () => suggestion.getByRole("button", { name: "Send" }).click(),
+    () => page.getByRole("article", { name: "Message from the application" }).waitFor({ timeout: 10_000 }),
+  );
   const dialog = page.getByRole("dialog", { name: "Open this link?" });
-  await dialog.getByText("https://example.com/docs").waitFor();
+  await retryGesture(
+    () => frame.getByRole("button", { name: "Docs" }).click(),
+    () => dialog.getByText("https://example.com/docs").waitFor({ timeout: 10_000 }),
+  );
   await dialog.getByRole("button", { name: "Cancel" }).click();
 });
 
@@ -79,14 +85,14 @@ describe("a hostile app", () => {
     await page.evaluate(() => localStorage.setItem("secret", "of the studio"));
     const address = page.url();
     await frame.getByText(/^done/).waitFor();
-    expect(await frame.locator("#report").textContent()).toBe(
-      'done ["reset: The apps of the MCP server \\"counter\\" may not call \\"reset\\"."]',
-    );
+    await expect
+      .poll(() => frame.locator("#report").textContent())
+      .toBe('done ["reset: The apps of the MCP server \\"counter\\" may not call \\"reset\\"."]');
     expect(canary.heard).toEqual([]);
     expect(page.url()).toBe(address);
     expect(page.context().pages()).toHaveLength(1);
     await page.getByText('An app of the MCP server "counter" wants to make this call.').waitFor();
-    expect(await page.getByRole("dialog").count()).toBe(0);
+    await expect.poll(() => page.getByRole("dialog").count()).toBe(0);
     expect(listCalls()).toEqual(["show_counter 0"]);
   });
 
@@ -96,7 +102,7 @@ describe("a hostile app", () => {
     setPage(createPage(code, canary));
     const { page } = await openApp({ expects });
     await page.getByText("The app was stopped. It sent too many messages.").waitFor();
-    expect(await page.locator("iframe").count()).toBe(0);
+    await expect.poll(() => page.locator("iframe").count()).toBe(0);
     await page.getByRole("button", { name: "Start again" }).waitFor();
   });
 
@@ -106,7 +112,7 @@ describe("a hostile app", () => {
     setPage(createPage(code, canary));
     const { page } = await openApp({ expects });
     await page.getByText("The app was stopped. It left its page.").waitFor();
-    expect(await page.locator("iframe").count()).toBe(0);
+    await expect.poll(() => page.locator("iframe").count()).toBe(0);
     expect(canary.heard).toEqual([]);
   });
 });

@@ -5,6 +5,7 @@ import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
 import { assertAccessible } from "./testing/accessibility.ts";
 import { setupStudio, takePicture } from "./testing/browser.ts";
+import { skipMisclickGuard } from "./testing/conversation-page.ts";
 
 let survey = Promise.withResolvers<string>();
 
@@ -93,10 +94,7 @@ test.each([
   await assertAccessible(page);
   await say(page, "What does it cost?");
   await transcript(page).getByText("About 40 million per kilometer.").waitFor();
-  await page.evaluate(() => {
-    const now = performance.now.bind(performance);
-    performance.now = () => now() + 1000;
-  });
+  await skipMisclickGuard(page);
   await page.getByRole("button", { name: "Allow", exact: true }).click();
   await booking.getByText("Background work is done").waitFor();
   await transcript(page).getByText("I know 1 results so far.").waitFor();
@@ -105,7 +103,7 @@ test.each([
   await transcript(page).getByText("I know 2 results so far.").waitFor();
   await page.getByRole("button", { name: "Send" }).waitFor();
   await takePicture(page, `background-over-${size}-${theme}`);
-  expect(await page.locator("[data-background]").count()).toBe(2);
+  await expect.poll(() => page.locator("[data-background]").count()).toBe(2);
   await digging.getByRole("button", { name: "Show its run in the timeline" }).click();
   await page.getByRole("tab", { name: "Timeline" }).waitFor();
 });

@@ -8,7 +8,7 @@ import type { Page } from "playwright-core";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { setupStudio, takePicture } from "./testing/browser.ts";
 import { agentProfiles, createChatAgents } from "./testing/chat-agents.ts";
-import { waitUntilStill } from "./testing/conversation-page.ts";
+import { skipMisclickGuard, stopClock, waitUntilStill } from "./testing/conversation-page.ts";
 import { createFlakyAgent } from "./testing/flaky-agent.ts";
 import { spawnServer } from "./testing/spawn-server.ts";
 import { createViewAgent } from "./testing/view-agent.ts";
@@ -53,12 +53,6 @@ const transcript = (page: Page) => page.getByRole("region", { name: "Conversatio
 const getAnswers = (page: Page) => page.getByRole("article", { name: "Message from guide" });
 const getUserMessages = (page: Page) => page.getByRole("article", { name: "Your message" });
 const isAtRest = (page: Page) => page.getByRole("button", { name: "Send" }).waitFor();
-/** Advances the page's clock past the delay in which approvals ignore clicks. */
-const settle = (page: Page) =>
-  page.evaluate(() => {
-    const now = performance.now.bind(performance);
-    performance.now = () => now() + 1000;
-  });
 
 describe.each([
   { size: "desktop", theme: "light" },
@@ -89,7 +83,7 @@ describe.each([
     await say(page, "Save a better greeting");
     const card = page.locator("[data-approval]");
     await card.getByText("Changes notes.md.").waitFor();
-    await settle(page);
+    await skipMisclickGuard(page);
     await takePicture(page, `approval-${size}-${theme}`);
     await card.getByRole("button", { name: "Allow", exact: true }).click();
     await transcript(page).getByText("The greeting is changed.").waitFor();
@@ -120,11 +114,11 @@ describe.each([
     const announced = page
       .locator("[aria-live=polite]")
       .filter({ hasText: "The model provider is overloaded." });
-    expect(await announced.innerText()).toMatch(/Next attempt at \d\d:\d\d:\d\d\.$/);
+    await expect.poll(() => announced.innerText()).toMatch(/Next attempt at \d\d:\d\d:\d\d\.$/);
     await takePicture(page, `outage-${size}-${theme}`);
     await outage.getByRole("button", { name: "Cancel" }).press("Enter");
     await transcript(page).getByText("Stopped.").waitFor();
-    expect(await outage.count()).toBe(0);
+    await expect.poll(() => outage.count()).toBe(0);
   });
 });
 
@@ -134,9 +128,9 @@ test("apps are listed and answer when chosen; agents without a profile are only 
   await apps.getByRole("link", { name: "Explorer" }).click();
   const cards = page.getByRole("region", { name: "Agents" });
   await cards.getByRole("button", { name: "Explorer", pressed: true }).waitFor();
-  expect(await apps.getByRole("link").allInnerTexts()).toEqual(["Guide", "Broken", "Explorer"]);
-  expect(await cards.getByText("clerk").count()).toBe(0);
-  expect(await page.getByLabel("Agent", { exact: true }).inputValue()).toBe("explorer");
+  await expect.poll(() => apps.getByRole("link").allInnerTexts()).toEqual(["Guide", "Broken", "Explorer"]);
+  await expect.poll(() => cards.getByText("clerk").count()).toBe(0);
+  await expect.poll(() => page.getByLabel("Agent", { exact: true }).inputValue()).toBe("explorer");
   await page.getByLabel("Agent", { exact: true }).selectOption("clerk");
   await say(page, "File this");
   await transcript(page).getByText("Filed.").waitFor();
@@ -157,8 +151,8 @@ describe("the side panel", () => {
     await takePicture(page, "view-map");
     await replies(page).last().press("Enter");
     await transcript(page).getByText("Gate D15 is 40 m away.").waitFor();
-    expect(await getUserMessages(page).last().innerText()).toContain("D15");
-    expect(await replies(page).count()).toBe(0);
+    await expect.poll(() => getUserMessages(page).last().innerText()).toContain("D15");
+    await expect.poll(() => replies(page).count()).toBe(0);
     const places = panel(page).getByRole("button", { name: /^[AD]15$/ });
     await expect.poll(() => places.allInnerTexts()).toEqual(["D15"]);
     await transcript(page).getByRole("button", { name: "Show in panel" }).click();
@@ -166,10 +160,10 @@ describe("the side panel", () => {
     await page.goto(`${page.url()}/replay`);
     const view = page.getByRole("region", { name: "View" });
     await view.getByRole("button", { name: "D15" }).waitFor();
-    expect(await view.getByRole("button", { name: "A15" }).count()).toBe(0);
+    await expect.poll(() => view.getByRole("button", { name: "A15" }).count()).toBe(0);
     for (let step = 0; step < 3; step++) await page.keyboard.press("Shift+ArrowLeft");
     await view.getByRole("button", { name: "A15" }).waitFor();
-    expect(await page.getByRole("group", { name: "Replies" }).count()).toBe(0);
+    await expect.poll(() => page.getByRole("group", { name: "Replies" }).count()).toBe(0);
     await page.keyboard.press("Home");
     await view.waitFor({ state: "detached" });
   });
@@ -194,13 +188,13 @@ describe("the side panel", () => {
     await figures(page).first().waitFor();
     await page.reload();
     await figures(page).first().waitFor();
-    expect(await panel(page).count()).toBe(0);
+    await expect.poll(() => panel(page).count()).toBe(0);
     await page.getByRole("button", { name: "Show in panel" }).last().click();
     await panel(page).getByRole("figure", { name: "Pets" }).waitFor();
-    expect(await figures(page).count()).toBe(0);
+    await expect.poll(() => figures(page).count()).toBe(0);
     await page.setViewportSize({ width: 800, height: 800 });
     await expect.poll(() => figures(page).count()).toBe(2);
-    expect(await panel(page).count()).toBe(0);
+    await expect.poll(() => panel(page).count()).toBe(0);
   });
 
   test("Esc stops a running tool, and the badge shows it (S2-18)", async () => {
@@ -217,9 +211,10 @@ test("a denied call sends its reason to the agent and changes nothing", async ()
   const card = page.locator("[data-approval]");
   await say(page, "Save it");
   await card.waitFor();
-  await settle(page);
+  await skipMisclickGuard(page);
   await card.getByRole("button", { name: "Add a reason" }).click();
   await card.getByLabel("Reason for denial").fill("Leave it.");
+  await skipMisclickGuard(page); // the note has moved the buttons
   await card.getByRole("button", { name: "Deny" }).click();
   await transcript(page).getByText("I have left it as it was.").waitFor();
   await expect.poll(() => page.locator("[data-call][data-state=denied]").count()).toBe(1);
@@ -227,18 +222,13 @@ test("a denied call sends its reason to the agent and changes nothing", async ()
 
 test("a click at the moment an approval appears decides nothing (A97)", async () => {
   const page = await studio.open("/");
-  await page.evaluate(() => {
-    const at = performance.now();
-    const now = performance.now.bind(performance);
-    performance.now = () => (document.body.dataset.still === undefined ? now() : at);
-    document.body.dataset.still = "";
-  });
+  await stopClock(page);
   await say(page, "Save a better greeting");
   const allow = page.getByRole("button", { name: "Allow", exact: true });
   await allow.click();
   await page.waitForTimeout(300);
-  expect(await allow.isEnabled()).toBe(true);
-  await page.evaluate(() => delete document.body.dataset.still);
+  await expect.poll(() => allow.isEnabled()).toBe(true);
+  await skipMisclickGuard(page);
   await allow.click();
   await transcript(page).getByText("The greeting is changed.").waitFor();
 });
@@ -247,7 +237,7 @@ test("a call that is always allowed is not asked about again until that is revok
   const page = await studio.open("/");
   await say(page, "Save one");
   await page.locator("[data-approval]").waitFor();
-  await settle(page);
+  await skipMisclickGuard(page);
   await page.getByRole("button", { name: "Always allow" }).click();
   await transcript(page).getByText("The greeting is changed.").waitFor();
   await isAtRest(page);
@@ -266,7 +256,7 @@ test("a tool's question is a form built from its schema", async () => {
   await form.getByLabel("Guests").fill("4");
   await form.getByLabel("Time").selectOption({ label: "20:00" });
   await form.getByLabel("Outside").check();
-  await settle(page);
+  await skipMisclickGuard(page);
   await takePicture(page, "question");
   await form.getByRole("button", { name: "Answer" }).click();
   await transcript(page).getByText('{"guests":4,"time":"20:00","outside":true}').waitFor();
@@ -292,9 +282,9 @@ test("stopping keeps the output, by button and by Esc", async () => {
     await page.locator("[data-live]").getByText("word12").waitFor();
     await stop();
     await isAtRest(page);
-    expect(await getAnswers(page).last().innerText()).toContain("word12");
-    expect(await transcript(page).innerText()).not.toContain("word5000");
-    expect(await transcript(page).innerText()).toMatch(/Stopped\./);
+    await expect.poll(() => getAnswers(page).last().innerText()).toContain("word12");
+    await expect.poll(() => transcript(page).innerText()).not.toContain("word5000");
+    await expect.poll(() => transcript(page).innerText()).toMatch(/Stopped\./);
   }
   await takePicture(page, "stopped");
 });
@@ -308,7 +298,7 @@ test("a message sent during a run is shown as queued, and becomes the next run",
   await transcript(page).getByText("On the way I heard: nothing.").waitFor();
   await transcript(page).getByText("You said: Second words").waitFor();
   await isAtRest(page);
-  expect(await transcript(page).getByText("Queued").count()).toBe(0);
+  await expect.poll(() => transcript(page).getByText("Queued").count()).toBe(0);
   await expect.poll(() => getUserMessages(page).count()).toBe(2);
 });
 
@@ -326,7 +316,7 @@ test("an edit starts a branch, keeps the old one, and both can be switched", asy
   await page.keyboard.press("Enter");
   await transcript(page).getByText("You said: Other words").waitFor();
   expect(page.url()).not.toBe(old);
-  expect(await transcript(page).innerText()).not.toContain("Second words");
+  await expect.poll(() => transcript(page).innerText()).not.toContain("Second words");
   await transcript(page).getByText("You said: First words").waitFor();
   await transcript(page).getByText("2/2").waitFor();
   await takePicture(page, "branch");
@@ -460,7 +450,7 @@ test("a killed server is noticed, and after its restart pending calls still wait
   onTestFinished(() => again.kill());
   await page.getByText("Connection lost.").waitFor({ state: "detached" });
   await expect.poll(() => page.locator("[data-approval]").count()).toBe(1);
-  await settle(page);
+  await skipMisclickGuard(page);
   await page.getByRole("button", { name: "Allow", exact: true }).click();
   await transcript(page).getByText("The greeting is changed.").waitFor();
   await expect.poll(() => getUserMessages(page).count()).toBe(1);

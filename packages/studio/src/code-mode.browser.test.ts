@@ -5,6 +5,7 @@ import { scriptedModel } from "capstan/testing";
 import { expect, test } from "vitest";
 import { assertAccessible } from "./testing/accessibility.ts";
 import { setupStudio, takePicture } from "./testing/browser.ts";
+import { skipMisclickGuard } from "./testing/conversation-page.ts";
 
 const refunded: number[] = [];
 const id = { type: "object", properties: { id: { type: "integer" } }, required: ["id"] } as const;
@@ -63,11 +64,7 @@ test.each([
   const allow = page
     .getByRole("region", { name: "Approval for refund" })
     .getByRole("button", { name: "Allow", exact: true });
-  // The delay in which approvals ignore clicks.
-  await page.evaluate(() => {
-    const now = performance.now.bind(performance);
-    performance.now = () => now() + 1000;
-  });
+  await skipMisclickGuard(page);
   await allow.click();
   await page.getByText("10 orders are late. I have refunded order 4.", { exact: true }).waitFor();
   expect(refunded).toEqual([4]);
@@ -80,7 +77,7 @@ test.each([
   const program = page.getByRole("button", { name: /^run_code/ });
   await program.click();
   const shown = page.getByRole("region", { name: "Code, javascript" });
-  expect(await shown.textContent()).toContain("await tools.refund({ id: late[0].id });");
+  await expect.poll(() => shown.textContent()).toContain("await tools.refund({ id: late[0].id });");
   await program.scrollIntoViewIfNeeded();
   await takePicture(page, `program-done-${size}-${theme}`);
   await assertAccessible(page);

@@ -2,6 +2,7 @@ import { defineAgent, defineTool } from "capstan";
 import { createClient } from "capstan/client";
 import { createEvalsClient } from "capstan/client/evals";
 import { scriptedModel } from "capstan/testing";
+import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
 import { assertAccessible, changeTheme } from "./testing/accessibility.ts";
 import { setupStudio, takePicture } from "./testing/browser.ts";
@@ -38,6 +39,15 @@ const studio = setupStudio(() => ({ agents: [harbour], about: { harbour: { title
 const connect = () => createClient({ baseURL: studio.url });
 const connectEvals = () => createEvalsClient({ baseURL: studio.url });
 
+/** The button is disabled, and the reason is shown and is its description. */
+async function expectBlocked(page: Page, name: string, reason: string): Promise<void> {
+  await page.getByText(reason, { exact: true }).waitFor();
+  const button = page.getByRole("button", { name, exact: true });
+  await expect.poll(() => button.isDisabled()).toBe(true);
+  const description = await button.evaluate((element) => element.ariaDescribedByElements?.[0]?.textContent);
+  expect(description).toBe(reason);
+}
+
 test("a dataset is created, filled by hand and from a file, and edited, with the keyboard", async () => {
   const page = await studio.open("/datasets", { expects: [/400/] });
   await page.getByText("No datasets yet").waitFor();
@@ -52,8 +62,10 @@ test("a dataset is created, filled by hand and from a file, and edited, with the
   await page.getByLabel("Name").fill("harbour questions");
   await page.keyboard.press("Enter");
   await page.getByRole("heading", { level: 1, name: "harbour questions" }).waitFor();
+  await expectBlocked(page, "Run experiment", "Add a case first.");
   await page.getByRole("button", { name: "New case" }).press("Enter");
   const dialog = page.getByRole("dialog");
+  await expectBlocked(page, "Save case", "A case needs a name and an input.");
   await dialog.getByLabel("Name").fill("booking");
   await dialog.getByLabel("Input").fill("Book a berth");
   await dialog.getByLabel("Expected answer").fill("Berth");
@@ -99,13 +111,16 @@ test("an experiment is started, reviewed and compared; simulated tools do nothin
     await expect.poll(() => button.isEnabled()).toBe(true); // once the cases are loaded
     await button.press("Enter");
     const dialog = page.getByRole("dialog");
-    await dialog
-      .getByRole("combobox", { name: "Agent" })
-      .locator("option", { hasText: "harbour" })
-      .waitFor({ state: "attached" });
+    for (const scorer of ["contains", "callSequence", "forbiddenEffects"])
+      await dialog.getByRole("checkbox", { name: scorer }).uncheck();
+    await expectBlocked(page, "Start", "Choose a scorer.");
+    for (const scorer of ["contains", "callSequence", "forbiddenEffects"])
+      await dialog.getByRole("checkbox", { name: scorer }).check();
     await dialog.getByLabel("Attempts at each case").fill("2");
     await takePicture(page, "evals-start");
-    await dialog.getByRole("button", { name: "Start" }).press("Enter");
+    const submit = dialog.getByRole("button", { name: "Start" });
+    await expect.poll(() => submit.isEnabled()).toBe(true); // once the cases and agents are loaded
+    await submit.press("Enter");
     await page.getByRole("heading", { name: /of the attempts passed/ }).waitFor();
     await page.getByRole("button", { name: "Delete experiment" }).waitFor();
   };
@@ -120,6 +135,7 @@ test("an experiment is started, reviewed and compared; simulated tools do nothin
   await page.goto(`${studio.url}/datasets/harbour%20questions`);
   await start();
   const compare = page.getByRole("combobox", { name: "Compare with" });
+  await expect.poll(() => compare.locator("option").count()).toBe(2); // once the experiments are loaded
   const [, earlier = ""] = await compare
     .locator("option")
     .evaluateAll((all) => all.map((one) => (one as HTMLOptionElement).value));

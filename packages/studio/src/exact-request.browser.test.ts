@@ -102,8 +102,10 @@ describe("the prompt tab", () => {
     await openPrompt(page);
     const prompt = page.getByRole("region", { name: "Prompt" });
     await page.getByLabel("View of the prompt").selectOption("raw");
-    expect(await prompt.locator("[data-added]").textContent()).toContain("The harbour is open from 8 to 18");
-    expect(await prompt.locator("[data-added]").textContent()).not.toContain("Be brief.");
+    await expect
+      .poll(() => prompt.locator("[data-added]").textContent())
+      .toContain("The harbour is open from 8 to 18");
+    await expect.poll(() => prompt.locator("[data-added]").textContent()).not.toContain("Be brief.");
     await takePicture(page, "exact-raw-desktop-light");
     await page.getByRole("button", { name: "Copy the request" }).click();
     expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(bodies[1]);
@@ -158,7 +160,7 @@ describe("the prompt tab", () => {
     await page.getByRole("button", { name: "Try again with changes" }).waitFor();
     held.resolve();
     await page.getByLabel("View of the prompt").waitFor();
-    expect(await page.getByText("The exact request is not stored").count()).toBe(0);
+    await expect.poll(() => page.getByText("The exact request is not stored").count()).toBe(0);
     expect(new Set(statuses)).toEqual(new Set([200]));
   });
 

@@ -59,7 +59,7 @@ test("on a phone the apps are a compact list, each with a suggestion that is lar
   const cards = await measureCards(page);
   expect(cards.filter(({ bottom }) => bottom <= 844).length).toBeGreaterThanOrEqual(4);
   const buttons = page.getByRole("region", { name: "Agents" }).locator("li button:visible");
-  expect(await buttons.count()).toBe(5);
+  await expect.poll(() => buttons.count()).toBe(5);
   for (const button of await buttons.all())
     expect((await button.boundingBox())?.height).toBeGreaterThanOrEqual(44);
   await takePicture(page, "first-screen-phone-dark");

@@ -2,7 +2,12 @@ import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
 import { setupStudio } from "./testing/browser.ts";
 import { agentProfiles, createChatAgents } from "./testing/chat-agents.ts";
-import { chooseMenuItem, getFocusedName, retryGesture } from "./testing/conversation-page.ts";
+import {
+  chooseMenuItem,
+  getFocusedName,
+  retryGesture,
+  skipMisclickGuard,
+} from "./testing/conversation-page.ts";
 
 const studio = setupStudio(() => ({ agents: createChatAgents(), about: agentProfiles }));
 
@@ -44,8 +49,8 @@ test("a chat, an approval, a stop and a branch work by keyboard alone", async ()
   await page.keyboard.type("Save a better greeting");
   await page.keyboard.press("Enter");
   await page.locator("[data-approval]").waitFor();
-  await page.waitForTimeout(600);
   await tabTo(page, "Allow", "Shift+Tab");
+  await skipMisclickGuard(page);
   await page.keyboard.press("Enter");
   await getConversation(page).getByText("The greeting is changed.").waitFor();
   await isAtRest(page);

@@ -5,7 +5,7 @@ import { scriptedModel } from "capstan/testing";
 import type { Locator, Page } from "playwright-core";
 import { afterAll, beforeEach, expect, test } from "vitest";
 import { setupStudio, takePicture } from "./testing/browser.ts";
-import { getTranscript, sendAndWait } from "./testing/conversation-page.ts";
+import { getTranscript, sendAndWait, skipMisclickGuard, stopClock } from "./testing/conversation-page.ts";
 
 const visits: string[] = [];
 const elsewhere = createServer((request, response) => {
@@ -48,8 +48,13 @@ test("a link in an answer shows its target and opens only after confirmation (A6
   expect([page.context().pages().length, listVisits()]).toEqual([1, []]);
   // By the keyboard: the link, then what the dialog has its focus on.
   await getLink(page).focus();
+  await stopClock(page);
   await page.keyboard.press("Enter");
   await getConfirmation(page).waitFor();
+  await page.keyboard.press("Enter"); // too soon
+  await getConfirmation(page).waitFor();
+  expect([page.context().pages().length, listVisits()]).toEqual([1, []]);
+  await skipMisclickGuard(page);
   const opened = page.waitForEvent("popup");
   await page.keyboard.press("Enter");
   expect(await (await opened).evaluate(() => [document.referrer, window.opener])).toEqual(["", null]);
@@ -61,6 +66,7 @@ test("links to a trusted host open at once, also after a reload (A67)", async ()
   const page = await openPageWithLink({ size: "phone" });
   await getLink(page).click();
   await getConfirmation(page).getByLabel(`Always open links to ${host}`).check();
+  await skipMisclickGuard(page);
   await takePicture(page, "leaving-phone");
   const first = page.waitForEvent("popup");
   await getConfirmation(page).getByRole("link", { name: "Open" }).click();
@@ -69,7 +75,7 @@ test("links to a trusted host open at once, also after a reload (A67)", async ()
   const second = page.waitForEvent("popup");
   await getLink(page).click();
   await second;
-  expect(await getConfirmation(page).count()).toBe(0);
+  await expect.poll(() => getConfirmation(page).count()).toBe(0);
   await expect.poll(listVisits).toHaveLength(2);
 });
 
@@ -77,6 +83,7 @@ test("trusted hosts are listed in the settings and can be removed", async () => 
   const page = await openPageWithLink();
   await getLink(page).click();
   await getConfirmation(page).getByLabel(`Always open links to ${host}`).check();
+  await skipMisclickGuard(page);
   const opened = page.waitForEvent("popup");
   await getConfirmation(page).getByRole("link", { name: "Open" }).click();
   await opened;

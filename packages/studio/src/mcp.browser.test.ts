@@ -92,7 +92,7 @@ test("arguments can be written as JSON, and mistakes are explained", async () =>
   const text = dialog.getByLabel("Arguments as JSON");
   await text.fill("{ not json");
   await dialog.getByRole("button", { name: "Call" }).click();
-  expect(await page.getByRole("dialog", { name: "Call echo?" }).count()).toBe(0);
+  await expect.poll(() => page.getByRole("dialog", { name: "Call echo?" }).count()).toBe(0);
   await text.fill('{ "message": 7 }');
   await dialog.getByRole("button", { name: "Call" }).click();
   await page.getByRole("dialog", { name: "Call echo?" }).getByRole("button", { name: "Call" }).click();
@@ -120,7 +120,7 @@ test("a hostile server can neither run code nor break the form (A68, A127)", asy
   await dialog.getByText("<script>").first().waitFor();
   await dialog.getByText("image/svg+xml, not shown").waitFor();
   await takePicture(page, "mcp-hostile-result-phone-dark");
-  expect(await dialog.locator("img, script, svg[onload], a").count()).toBe(0);
+  await expect.poll(() => dialog.locator("img, script, svg[onload], a").count()).toBe(0);
   await page.keyboard.press("Escape");
   const card = await openFold(page, "hostile", "Resources");
   await card.getByRole("button", { name: /^Read/ }).click();
@@ -129,7 +129,7 @@ test("a hostile server can neither run code nor break the form (A68, A127)", asy
   const huge = getCard(page, "hostile").getByRole("button", { name: "Try huge", exact: true });
   await huge.click();
   await page.getByText("940 more fields: enter them as JSON.").waitFor();
-  expect(await page.getByRole("dialog").locator("textarea").count()).toBe(60);
+  await expect.poll(() => page.getByRole("dialog").locator("textarea").count()).toBe(60);
   expect(dialogs).toBe(0);
 });
 
@@ -138,7 +138,7 @@ test("a server is added, signed in to, and removed (S4-02, A33)", async () => {
   await page.getByRole("button", { name: "Add a server" }).click();
   const form = page.getByRole("dialog", { name: "Add an MCP server" });
   await form.getByText("Programs are off here").waitFor();
-  expect(await form.getByLabel("A program on this machine").isDisabled()).toBe(true);
+  await expect.poll(() => form.getByLabel("A program on this machine").isDisabled()).toBe(true);
   await form.getByLabel("Name").fill("guarded");
   await form.getByLabel("URL", { exact: true }).fill(guarded.url);
   await assertAccessible(page);

@@ -57,7 +57,7 @@ test("what the user tells one session is remembered in the next, and can be read
   await page.getByRole("button", { name: /notes\.md Agent/ }).press("Enter");
   const text = page.getByLabel("Text");
   await text.waitFor();
-  expect(await text.inputValue()).toBe("my dog is called Rex\n");
+  await expect.poll(() => text.inputValue()).toBe("my dog is called Rex\n");
   // Another window saves first: the user is told, and nothing is overwritten.
   const key = { scope: "user", path: "/memories/notes.md" };
   await connect().save({ ...key, text: "my dog is called Max\n", version: 1 });
@@ -65,7 +65,7 @@ test("what the user tells one session is remembered in the next, and can be read
   await page.getByRole("button", { name: "Save", exact: true }).press("Enter");
   await page.getByText("has changed").waitFor();
   expect((await connect().get(key)).text).toBe("my dog is called Max\n");
-  expect(await text.inputValue()).toBe("my dog is called Rex II");
+  await expect.poll(() => text.inputValue()).toBe("my dog is called Rex II");
   await page.getByRole("button", { name: "Save mine instead" }).press("Enter");
   await page.getByRole("button", { name: /Rex II/ }).waitFor();
   await page.getByLabel("Search memories").fill("cat");

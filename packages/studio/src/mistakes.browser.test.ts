@@ -128,7 +128,7 @@ describe("a session that was deleted", () => {
     await takePicture(page, "deleted");
     expect([await getPrompt(page).count(), await getTranscript(page).count()]).toEqual([0, 0]);
     await page.waitForTimeout(600);
-    expect(await page.locator("[aria-live] > *").allInnerTexts()).toEqual([]);
+    await expect.poll(() => page.locator("[aria-live] > *").allInnerTexts()).toEqual([]);
     await page.reload();
     await gone(page, "Session not found");
     expect([await getPrompt(page).count(), await page.getByText("Nothing was said").count()]).toEqual([0, 0]);
@@ -159,12 +159,12 @@ test("unsaved changes to a new agent are not discarded without asking", async ()
   );
   await question.locator(":focus").waitFor();
   await retryGesture(pressEscape, () => question.waitFor({ state: "detached" }));
-  expect(await form.getByLabel("Name").inputValue()).toBe("harbour-master");
+  await expect.poll(() => form.getByLabel("Name").inputValue()).toBe("harbour-master");
   await form.getByRole("button", { name: "Cancel" }).click();
   await question.getByRole("button", { name: "Discard" }).click();
   await form.waitFor({ state: "detached" });
   await page.getByRole("button", { name: "New agent" }).click();
-  expect(await form.getByLabel("Name").inputValue()).toBe("");
+  await expect.poll(() => form.getByLabel("Name").inputValue()).toBe("");
 });
 
 test("without hover, the session menu is visible", async () => {
@@ -206,7 +206,7 @@ test("a dialog opened from a menu keeps the focus, so that early typing is not l
   await chooseMenuItem(page, "Rename");
   const title = page.getByLabel("Title");
   await page.waitForTimeout(400);
-  expect(await title.getAttribute("data-focused")).toBe("x");
+  await expect.poll(() => title.getAttribute("data-focused")).toBe("x");
 });
 
 test("a late response does not replace a newer session list", async () => {
@@ -237,5 +237,5 @@ test("a late response does not replace a newer session list", async () => {
   release.resolve();
   await (await late).finished();
   await page.waitForTimeout(200);
-  expect(await main.getByText("The name before").count()).toBe(0);
+  await expect.poll(() => main.getByText("The name before").count()).toBe(0);
 });

@@ -116,7 +116,7 @@ test("a model on this machine is offered on the first screen; once chosen it ans
   await waitUntilIdle(page);
   await sendAndWait(page, "and tomorrow?");
   await expect.poll(() => answers.getByText("Hello from this machine.").count()).toBe(2);
-  expect(await page.getByLabel("Model", { exact: true }).inputValue()).toBe("ollama/small");
+  await expect.poll(() => page.getByLabel("Model", { exact: true }).inputValue()).toBe("ollama/small");
   const chats = ollama.requests.filter((path) => path.endsWith("/chat/completions"));
   expect(chats).toHaveLength(2);
 

@@ -62,7 +62,7 @@ test("a dropped file becomes an app of its own: progress, an answer from it, and
   expect((await data.list())[0]?.settings).toEqual({ case: "lower" });
   await takePicture(page, "own-data-loading");
   gate.resolve();
-  await dialog.getByText("1 texts").waitFor();
+  await dialog.getByText("1 text", { exact: true }).waitFor();
   await assertAccessible(page);
   await dialog.getByRole("link", { name: "Open" }).click();
   await page.getByRole("link", { name: "slow, own data" }).waitFor();

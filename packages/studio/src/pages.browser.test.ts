@@ -93,7 +93,7 @@ test("sessions can be searched, renamed, and deleted after confirmation", async 
   const main = page.getByRole("main");
   await main.getByLabel("Search messages").fill("harbour open");
   await main.locator("mark").first().waitFor();
-  expect(await main.locator("mark").allTextContents()).toContain("harbour");
+  await expect.poll(() => main.locator("mark").allTextContents()).toContain("harbour");
   await takePicture(page, "page-sessions-found");
   await main.getByLabel("Search messages").fill("");
   await main.getByLabel("Actions for What is the weather like?").click();
@@ -216,7 +216,7 @@ test("a tool that has changed is approved, a server is approved as shown, and a 
   await page.goto(new URL("/settings", studio.url).href);
   await page.getByText("Signed in as the local user").waitFor();
   await page.getByText("Dark", { exact: true }).click();
-  expect(await page.locator("html").getAttribute("data-theme")).toBe("dark");
+  await expect.poll(() => page.locator("html").getAttribute("data-theme")).toBe("dark");
 });
 
 test("load errors are explained and can be retried, and empty pages explain how to start", async () => {
@@ -260,5 +260,5 @@ test("an admin edits quotas, drains, deletes a session and creates a key, which 
   // With the first key, the local user must sign in: nothing else works without one.
   await main.getByLabel("User of the new key").fill("ada");
   await main.getByRole("button", { name: "Create key" }).click();
-  expect(await dialog.locator("code").textContent()).toMatch(/^cap_/);
+  await expect.poll(() => dialog.locator("code").textContent()).toMatch(/^cap_/);
 });

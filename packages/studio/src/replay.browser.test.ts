@@ -128,15 +128,15 @@ describe("the inspector", () => {
     await expect.poll(() => getBars(page, "tool").count()).toBe(10);
     await getBars(page, "tool").first().click();
     await page.locator("[data-call]").first().waitFor();
-    expect(await page.locator("[data-call]").first().isVisible()).toBe(true);
+    await expect.poll(() => page.locator("[data-call]").first().isVisible()).toBe(true);
     await page
       .getByRole("region", { name: "Details" })
       .getByRole("button", { name: "Show in chat" })
       .waitFor();
     await page.keyboard.press("ArrowDown");
-    expect(await page.locator("[data-bar][aria-pressed=true]").getAttribute("aria-label")).toMatch(
-      /^tool search/,
-    );
+    await expect
+      .poll(() => page.locator("[data-bar][aria-pressed=true]").getAttribute("aria-label"))
+      .toMatch(/^tool search/);
     await takePicture(page, "timeline-desktop-light");
 
     await waitUntilStill(page); // what it leaves behind on its way is taken from the page
@@ -241,7 +241,7 @@ describe("replay and compare", () => {
     await chat.getByText("Start of the session").waitFor();
     await page.keyboard.press("ArrowRight");
     await chat.getByText("Which train goes to Bern?").waitFor();
-    expect(await chat.getByText("I look at both.").count()).toBe(0);
+    await expect.poll(() => chat.getByText("I look at both.").count()).toBe(0);
     await page.keyboard.press("Shift+ArrowRight");
     await page.keyboard.press("Shift+ArrowRight");
     await chat.getByText("I look at both.").waitFor();
@@ -265,7 +265,7 @@ describe("replay and compare", () => {
     await page.waitForURL((url) => /^\/sessions\/[^/]+$/.test(url.pathname));
     expect(page.url()).not.toContain(sessionId);
     await page.getByText("I look at both.").waitFor();
-    expect(await page.getByText("Take the train at 11.").count()).toBe(0);
+    await expect.poll(() => page.getByText("Take the train at 11.").count()).toBe(0);
   });
 });
 

@@ -79,7 +79,9 @@ test("failed, slowest and most expensive runs are one click away, and filters ar
   await page.getByRole("button", { name: "Most expensive" }).click();
   const first = page.getByRole("rowheader").first();
   await first.getByText("Write a long report").waitFor();
-  expect(await page.getByRole("columnheader", { name: "Cost" }).getAttribute("aria-sort")).toBe("descending");
+  await expect
+    .poll(() => page.getByRole("columnheader", { name: "Cost" }).getAttribute("aria-sort"))
+    .toBe("descending");
   await page.getByLabel("Search runs").fill("open");
   await getRun(page, "Write a long report").waitFor({ state: "detached" });
   await getRun(page, "Where is gate A1?").waitFor();
@@ -89,7 +91,7 @@ test("failed, slowest and most expensive runs are one click away, and filters ar
   await getRun(page, "Write a long report").waitFor();
   await page.reload();
   await getRun(page, "Write a long report").waitFor();
-  expect(await page.getByRole("rowheader").count()).toBe(1);
+  await expect.poll(() => page.getByRole("rowheader").count()).toBe(1);
 });
 
 test.each([
@@ -103,7 +105,7 @@ test.each([
   await page.keyboard.press("Enter");
   await getRun(page, "Hello there").waitFor({ state: "detached" });
   expect(page.url()).toContain("/runs?tag=report");
-  expect(await tag.getAttribute("aria-pressed")).toBe("true");
+  await expect.poll(() => tag.getAttribute("aria-pressed")).toBe("true");
   expect(size === "phone" ? ((await tag.boundingBox())?.height ?? 0) : 44).toBeGreaterThanOrEqual(44);
   await tag.click();
   await getRun(page, "Hello there").waitFor();
@@ -153,7 +155,7 @@ test("the keyboard moves through the runs and opens one in its session", async (
   await page.keyboard.press("ArrowDown");
   await page.keyboard.press("ArrowUp");
   const focused = page.locator(":focus-visible");
-  expect(await focused.textContent()).toContain("Write a long report");
+  await expect.poll(() => focused.textContent()).toContain("Write a long report");
   await takePicture(page, "runs-focus");
   await page.keyboard.press("Enter");
   await page.getByRole("region", { name: "Conversation" }).getByText("Follow the signs.").waitFor();
@@ -194,7 +196,7 @@ test("an answer is rated, corrected, and found by its feedback", async () => {
   await page.goto(`${studio.url}/runs?feedback=down`);
   await getRun(page, "Write a long report").waitFor();
   await page.getByRole("main").getByText("Too short").waitFor();
-  expect(await page.getByRole("rowheader").count()).toBe(1);
+  await expect.poll(() => page.getByRole("rowheader").count()).toBe(1);
 });
 
 test("a session whose newest run failed is marked in the sidebar, until a run of it succeeds", async () => {
@@ -202,7 +204,7 @@ test("a session whose newest run failed is marked in the sidebar, until a run of
   const sidebar = page.getByRole("navigation", { name: "Sessions" });
   const failed = sidebar.getByRole("link", { name: "What is broken?" });
   await failed.getByRole("img", { name: "Failed" }).waitFor();
-  expect(await sidebar.getByRole("img", { name: "Failed" }).count()).toBe(1);
+  await expect.poll(() => sidebar.getByRole("img", { name: "Failed" }).count()).toBe(1);
   await failed.click();
   await sendMessage(page, "Hello again");
   await page.getByRole("main").getByText("Follow the signs.", { exact: true }).waitFor();

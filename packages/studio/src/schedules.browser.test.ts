@@ -86,7 +86,7 @@ test("a reminder that is asked for in a chat arrives there, and is listed", asyn
   const transcript = page.getByRole("region", { name: "Conversation" });
   await transcript.getByText(/Scheduled: today/).waitFor();
   await transcript.getByText("Reminder: water the plants").waitFor();
-  expect(await page.getByRole("article", { name: "Scheduled message" }).count()).toBe(1);
+  await expect.poll(() => page.getByRole("article", { name: "Scheduled message" }).count()).toBe(1);
   await takePicture(page, "schedules-reminder-desktop-light");
   await page.getByRole("link", { name: "Schedules" }).click();
   await page.getByRole("listitem").filter({ hasText: "water the plants" }).getByText("ended").waitFor();

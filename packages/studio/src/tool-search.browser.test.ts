@@ -58,15 +58,15 @@ describe("the prompt of a turn with deferred tools", () => {
     const tools = prompt.getByRole("region", { name: "5 tools, available" });
     const found = tools.getByRole("listitem").filter({ hasText: "found by search" });
     await found.first().waitFor();
-    expect(await found.count()).toBe(2);
-    expect(await found.first().textContent()).toContain("open_room_17");
+    await expect.poll(() => found.count()).toBe(2);
+    await expect.poll(() => found.first().textContent()).toContain("open_room_17");
     await tools.getByText("The model can search for 118 more tools.").waitFor();
     await tools.scrollIntoViewIfNeeded();
     await takePicture(page, "tool-search-desktop-light");
     await page.getByRole("button", { name: "Previous turn" }).press("Enter");
     await page.getByRole("button", { name: "Previous turn" }).press("Enter");
     await prompt.getByText("The model can search for 120 more tools.").waitFor();
-    expect(await prompt.getByText("found by search").count()).toBe(0);
+    await expect.poll(() => prompt.getByText("found by search").count()).toBe(0);
   });
 
   test("fits a phone in the dark", async () => {

@@ -66,7 +66,7 @@ test.each([
   await runs.getByText("delivered", { exact: true }).waitFor();
   const failed = runs.getByText("delivery failed");
   await failed.waitFor();
-  expect(await failed.locator("..").getAttribute("title")).toContain("status 410");
+  await expect.poll(() => failed.locator("..").getAttribute("title")).toContain("status 410");
   for (const theme of ["light", "dark"] as const) {
     await changeTheme(page, theme);
     await takePicture(page, `webhooks-${size}-${theme}`);

@@ -9,7 +9,7 @@ import { build } from "vite";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { setupStudio, takePicture } from "./testing/browser.ts";
 import { buildWidgetPage } from "./testing/build-widget-page.ts";
-import { openSharedBrowser } from "./testing/launch-browser.ts";
+import { openContext, waitMs } from "./testing/launch-browser.ts";
 import { chart, map, table } from "./widgets/widgets-fixture-data.ts";
 
 const sources = {
@@ -37,7 +37,7 @@ beforeAll(async () => {
   page = await buildWidgetPage();
   const agents = [defineAgent({ name: "desk", model: remoteModel, tools: [show] })];
   remote = await listen(createServer({ agents, widgets: page }), { port: 0 });
-  mcp = await mcpTools({ mcpServers: { desk: { url: `${remote.url}/mcp` } } });
+  mcp = await mcpTools({ mcpServers: { desk: { url: `${remote.url}/mcp`, startTimeout: waitMs } } });
 });
 afterAll(async () => {
   await mcp?.close();
@@ -73,14 +73,14 @@ describe("the widgets of an agent of another server", () => {
     const opened = await studio.open(`/sessions/${sessionId}`, { theme: "dark" });
     const frame = opened.frameLocator("iframe[title='App of desk']");
     await frame.locator("figure").nth(3).waitFor();
-    expect(await frame.locator("figure").count()).toBe(4);
+    await expect.poll(() => frame.locator("figure").count()).toBe(4);
     await frame.locator(".uplot canvas").waitFor();
     const border = await frame
       .locator("figure")
       .first()
       .evaluate((figure) => getComputedStyle(figure).borderStyle);
     expect(border).toBe("solid");
-    expect(await frame.locator("html").getAttribute("data-theme")).toBe("dark");
+    await expect.poll(() => frame.locator("html").getAttribute("data-theme")).toBe("dark");
     await takePicture(opened, "widgets-in-another-host");
   });
 
@@ -92,7 +92,7 @@ describe("the widgets of an agent of another server", () => {
       logLevel: "error",
       build: { outDir: folder, minify: false, lib: { entry, formats: ["es"], fileName: () => "host.js" } },
     });
-    const context = await (await openSharedBrowser()).newContext();
+    const context = await openContext();
     try {
       const host = await context.newPage();
       await host.setContent("<!doctype html><body></body>");
@@ -106,7 +106,7 @@ describe("the widgets of an agent of another server", () => {
       await host.evaluate("show()");
       const frame = host.frameLocator("iframe");
       await frame.locator("figure").nth(3).waitFor();
-      expect(await frame.locator("html").getAttribute("data-theme")).toBe("dark");
+      await expect.poll(() => frame.locator("html").getAttribute("data-theme")).toBe("dark");
       await frame.locator("a[href^=http]").first().click();
       await expect.poll(() => host.evaluate("heard.find(({ url }) => url)?.url")).toMatch(/^https?:/);
       const heights = await host.evaluate<number[]>("heard.flatMap(({ height }) => height ?? [])");

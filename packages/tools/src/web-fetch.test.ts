@@ -540,11 +540,15 @@ describe("an answer about a page", () => {
     const agent = defineAgent({ name: "reader", model, tools: [webFetch(internet.options)] });
     const { citations, history } = await run(agent, `Read ${url}`, { session: randomUUID() });
     expect(citations).toMatchObject([{ n: 2, title: "Tides: Low water", url: `${url}#low` }]);
-    const instructions = String(model.requests.at(-1)?.instructions);
-    expect(instructions).toContain(`[2] passage ${citations[0]?.id} of a tool result`);
-    expect(instructions).not.toMatch(/Low water|12:50|Tides/);
+    const [first, second] = model.requests.map(({ instructions }) => instructions);
+    expect(first).toMatch(/^Citations: /);
+    expect(second).toBe(first);
     const [result] = history.filter(({ type }) => type === "result");
     expect(JSON.stringify(result)).toContain(`(passage ${citations[0]?.id})`);
+    const [read] = model.requests[1]?.history.filter(({ type }) => type === "result") ?? [];
+    const [, listed] = JSON.stringify(read && "content" in read && read.content).split("<sources>");
+    expect(listed).toContain(`[2] passage ${citations[0]?.id} of this result`);
+    expect(listed).not.toMatch(/Low water|12:50|Tides/);
   });
 
   it("has no passages of a page's source", async () => {

@@ -43,6 +43,7 @@ export function webFetch(
       additionalProperties: false,
     },
     effects: "send",
+    citable: true,
     idempotent: true,
     reads: options.allowPrivate ? ["untrusted", "private"] : ["untrusted"],
     target: ({ url }) => url,

@@ -63,6 +63,7 @@ export function webSearch(options: WebSearchOptions = {}): Tool<ToolCall<"web_se
       additionalProperties: false,
     },
     effects: "send",
+    citable: true,
     idempotent: true,
     reads: ["untrusted"],
     target: ({ query }) => query,

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { resolvePolicy } from "../policy.ts";
+import { resolvePolicy } from "../kernel/policy.ts";
 import { type AgentData, type AllowedNames, findAgentProblem, validateAgentData } from "./agent-data.ts";
 import { resolvePolicyLimits } from "./policy-limits.ts";
 

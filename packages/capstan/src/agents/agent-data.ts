@@ -1,10 +1,10 @@
-import { suggestName } from "../definition.ts";
-import { AgentError, describeThrown } from "../errors.ts";
-import { escapeInvisible } from "../escape-text.ts";
-import { isRecord } from "../json.ts";
-import { checkPolicy, type PolicyOverrides } from "../policy.ts";
-import type { ModelSettings } from "../settings/settings.ts";
-import { findNamedProblems, type SettingProblem } from "../settings/support.ts";
+import { suggestName } from "../base/definition.ts";
+import { AgentError, describeThrown } from "../base/errors.ts";
+import { escapeInvisible } from "../base/escape-text.ts";
+import { isRecord } from "../base/json.ts";
+import { checkPolicy, type PolicyOverrides } from "../kernel/policy.ts";
+import type { ModelSettings } from "../kernel/settings/settings.ts";
+import { findNamedProblems, type SettingProblem } from "../kernel/settings/support.ts";
 import { checkPolicyLimits, type PolicyLimits } from "./policy-limits.ts";
 import { findSettingsProblem, type SettingsLimits } from "./settings-limits.ts";
 

@@ -1,10 +1,11 @@
 // The definitions of the versions that were used or saved: one record {definition, number?} of kind "agent-version" per
 // agent and version, so that runs of older versions can be explained and compared after a deploy.
-import type { Agent } from "../agent.ts";
-import { computeAgentVersion, describeVersion, type VersionedDefinition } from "../agent-version.ts";
-import { AgentError, describeThrown } from "../errors.ts";
-import { isRecord, type Json, toCanonicalJson } from "../json.ts";
-import type { Records, StoredRecord } from "../store.ts";
+
+import { AgentError, describeThrown } from "../base/errors.ts";
+import { isRecord, type Json, toCanonicalJson } from "../base/json.ts";
+import type { Agent } from "../kernel/agent.ts";
+import { computeAgentVersion, describeVersion, type VersionedDefinition } from "../kernel/agent-version.ts";
+import type { Records, StoredRecord } from "../kernel/records.ts";
 import type { AgentData } from "./agent-data.ts";
 import type { StoredAgent, StoredAgents } from "./stored-agents.ts";
 

@@ -1,7 +1,7 @@
-import { type Agent, defineAgent, type ModelChoice } from "../agent.ts";
-import { AgentError } from "../errors.ts";
-import { standardInstructions } from "../prompt/prompt.ts";
-import type { ModelSettings } from "../settings/settings.ts";
+import { AgentError } from "../base/errors.ts";
+import { type Agent, defineAgent, type ModelChoice } from "../kernel/agent.ts";
+import { standardInstructions } from "../kernel/prompt.ts";
+import type { ModelSettings } from "../kernel/settings/settings.ts";
 import type { AgentData } from "./agent-data.ts";
 import { applyLimits, type PolicyLimits } from "./policy-limits.ts";
 import { clampSettings, type SettingsLimits } from "./settings-limits.ts";

@@ -3,8 +3,8 @@ export {
   describeVersion,
   type VersionedDefinition,
   type VersionedTool,
-} from "../agent-version.ts";
-export { resolvePolicy } from "../policy.ts";
+} from "../kernel/agent-version.ts";
+export { resolvePolicy } from "../kernel/policy.ts";
 export type { AgentData } from "./agent-data.ts";
 export {
   type AgentVersion,

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { type PolicyOverrides, resolvePolicy } from "../policy.ts";
+import { type PolicyOverrides, resolvePolicy } from "../kernel/policy.ts";
 import { applyLimits, checkPolicyLimits, resolvePolicyLimits } from "./policy-limits.ts";
 
 const amount = fc.oneof(fc.integer({ min: 1, max: 1000 }), fc.constant("unlimited" as const));

@@ -1,7 +1,7 @@
-import { checkFields } from "../definition.ts";
-import { AgentError, describeThrown } from "../errors.ts";
-import { isRecord } from "../json.ts";
-import { checkPolicy, defaultPolicy, mergeDefined, type PolicyOverrides } from "../policy.ts";
+import { checkFields } from "../base/definition.ts";
+import { AgentError, describeThrown } from "../base/errors.ts";
+import { isRecord } from "../base/json.ts";
+import { checkPolicy, defaultPolicy, mergeDefined, type PolicyOverrides } from "../kernel/policy.ts";
 
 /** The loosest policy a stored agent may have. By default `gate` is limited to `default` and `approvals` to `ask`. */
 export type PolicyLimits = Pick<

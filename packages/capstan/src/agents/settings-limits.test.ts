@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import type { ModelSettings } from "../settings/settings.ts";
+import type { ModelSettings } from "../kernel/settings/settings.ts";
 import { checkSettingsLimits, clampSettings, findSettingsProblem, readSettings } from "./settings-limits.ts";
 
 const effort = fc.oneof(

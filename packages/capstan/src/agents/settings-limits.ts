@@ -1,14 +1,13 @@
-import { checkFields, formatValue, suggestName } from "../definition.ts";
-import { AgentError } from "../errors.ts";
-import { isRecord } from "../json.ts";
-import { toBudget } from "../settings/effort.ts";
+import { checkFields, formatValue, suggestName } from "../base/definition.ts";
+import { AgentError } from "../base/errors.ts";
+import { isRecord } from "../base/json.ts";
+import { measureEffort } from "../kernel/settings/effort.ts";
 import {
   checkSettings,
-  type Effort,
   type ModelSettings,
   settingNames,
   settingRules,
-} from "../settings/settings.ts";
+} from "../kernel/settings/settings.ts";
 
 /** The most that requests and stored agents may ask of a model. Fields that are not set are not limited. */
 export type SettingsLimits = Pick<ModelSettings, "effort" | "maxOutputTokens">;
@@ -50,10 +49,6 @@ export function clampSettings(settings: ModelSettings, limits: SettingsLimits): 
 function listExcesses(settings: ModelSettings, limits: SettingsLimits): readonly (keyof SettingsLimits)[] {
   return (["effort", "maxOutputTokens"] as const).filter((field) => {
     const [value, limit] = [settings[field], limits[field]];
-    return value !== undefined && limit !== undefined && countTokens(value) > countTokens(limit);
+    return value !== undefined && limit !== undefined && measureEffort(value) > measureEffort(limit);
   });
-}
-
-function countTokens(amount: Effort): number {
-  return amount === "none" ? 0 : toBudget(amount);
 }

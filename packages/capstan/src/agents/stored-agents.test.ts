@@ -1,11 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { type Agent, defineAgent, indexAgents } from "../agent.ts";
-import type { Json } from "../json.ts";
-import { resume, run } from "../run/run.ts";
+import type { Json } from "../base/json.ts";
+import { type Agent, defineAgent, indexAgents } from "../kernel/agent.ts";
+import { defineTool, type Tool } from "../kernel/tool.ts";
+import { resume, run } from "../runtime/run.ts";
 import { memory } from "../stores/memory.ts";
 import { scriptedModel } from "../testing/scripted-model.ts";
-import { defineTool, type Tool } from "../tool.ts";
 import type { AgentData } from "./agent-data.ts";
 import { type StoredAgentsOptions, storedAgents } from "./stored-agents.ts";
 

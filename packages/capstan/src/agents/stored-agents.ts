@@ -1,8 +1,8 @@
-import type { Agent, ModelChoice } from "../agent.ts";
-import { suggestName } from "../definition.ts";
-import { AgentError } from "../errors.ts";
-import { isRecord, type Json } from "../json.ts";
-import type { Records, StoredRecord } from "../store.ts";
+import { suggestName } from "../base/definition.ts";
+import { AgentError } from "../base/errors.ts";
+import { isRecord, type Json } from "../base/json.ts";
+import type { Agent, ModelChoice } from "../kernel/agent.ts";
+import type { Records, StoredRecord } from "../kernel/records.ts";
 import {
   type AgentData,
   type AllowedNames,

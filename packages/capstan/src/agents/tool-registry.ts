@@ -1,5 +1,5 @@
-import { AgentError } from "../errors.ts";
-import type { Tool } from "../tool.ts";
+import { AgentError } from "../base/errors.ts";
+import type { Tool } from "../kernel/tool.ts";
 import type { AgentData } from "./agent-data.ts";
 
 /** Creates a tool for one agent, for example a search limited to its `sources`. */

@@ -1,4 +1,4 @@
-import type { DeltaBus } from "../delta-bus.ts";
+import type { DeltaBus } from "./delta-bus.ts";
 
 /** Creates a bus for stores in one process. Other processes learn about facts when they poll. */
 export function inProcessBus(): DeltaBus {

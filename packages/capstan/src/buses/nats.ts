@@ -1,4 +1,4 @@
-import type { DeltaBus } from "../delta-bus.ts";
+import type { DeltaBus } from "./delta-bus.ts";
 
 /** The members of a NATS connection that the bus uses; compatible with `connect` of @nats-io/transport-node 3. */
 export interface NatsConnection {

@@ -1,4 +1,4 @@
-import type { DeltaBus } from "../delta-bus.ts";
+import type { DeltaBus } from "./delta-bus.ts";
 
 /** The members of a Redis client that publishes; compatible with `createClient` of redis 5 and 6. */
 export interface RedisPublisher {

@@ -1,6 +1,6 @@
 import type { AgentData } from "../agents/agent-data.ts";
 import type { AgentVersion } from "../agents/agent-versions.ts";
-import type { SkillInfo, Tool } from "../tool.ts";
+import type { SkillInfo, Tool } from "../kernel/tool.ts";
 import type { Connection } from "./connection.ts";
 
 /** A tool, as shown to users who choose or build an agent. */

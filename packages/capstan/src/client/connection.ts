@@ -1,6 +1,6 @@
-import { sleep } from "../clock.ts";
-import { AgentError, type ErrorCode, errorCodes } from "../errors.ts";
-import { isRecord } from "../json.ts";
+import { sleep } from "../base/clock.ts";
+import { AgentError, type ErrorCode, errorCodes } from "../base/errors.ts";
+import { isRecord } from "../base/json.ts";
 import type { ClientOptions } from "./create-client.ts";
 import type { ClientEnvironment } from "./environment.ts";
 import { withTimeout } from "./with-timeout.ts";

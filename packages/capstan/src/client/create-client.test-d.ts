@@ -1,10 +1,10 @@
 import { describe, expectTypeOf, it } from "vitest";
 import { z } from "zod";
-import { defineAgent } from "../agent.ts";
-import type { Event } from "../event.ts";
-import type { Json } from "../json.ts";
+import type { Json } from "../base/json.ts";
+import { defineAgent } from "../kernel/agent.ts";
+import type { Event } from "../kernel/event.ts";
+import { defineTool } from "../kernel/tool.ts";
 import { scriptedModel } from "../testing/scripted-model.ts";
-import { defineTool } from "../tool.ts";
 import { type Client, createClient } from "./create-client.ts";
 
 const model = scriptedModel([]);

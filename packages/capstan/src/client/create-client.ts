@@ -1,5 +1,5 @@
-import type { Agent } from "../agent.ts";
-import type { Clock } from "../clock.ts";
+import type { Clock } from "../base/clock.ts";
+import type { Agent } from "../kernel/agent.ts";
 import { type AgentsClient, createAgentsClient } from "./agents-client.ts";
 import { createConnection } from "./connection.ts";
 import { createDataClient, type DataClient } from "./data-client.ts";

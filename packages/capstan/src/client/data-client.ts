@@ -1,4 +1,4 @@
-import type { Json } from "../json.ts";
+import type { Json } from "../base/json.ts";
 import type { Connection } from "./connection.ts";
 
 /** An app that opens own data. */

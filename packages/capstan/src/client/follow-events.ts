@@ -1,5 +1,5 @@
-import { type Event, type Fact, isFact } from "../event.ts";
-import type { Json } from "../json.ts";
+import type { Json } from "../base/json.ts";
+import { type Event, type Fact, isFact } from "../kernel/event.ts";
 import { type FollowOptions, followStream, type StreamSource } from "./follow-stream.ts";
 import { trackPosition } from "./track-position.ts";
 

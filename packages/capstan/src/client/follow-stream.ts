@@ -1,6 +1,6 @@
 import { createParser, type EventSourceMessage } from "eventsource-parser";
-import { sleep } from "../clock.ts";
-import { AgentError, describeThrown, type ErrorCode, type ErrorData, errorCodes } from "../errors.ts";
+import { sleep } from "../base/clock.ts";
+import { AgentError, describeThrown, type ErrorCode, type ErrorData, errorCodes } from "../base/errors.ts";
 import type { Connection } from "./connection.ts";
 import type { ClientEnvironment } from "./environment.ts";
 import type { StreamMode } from "./stream-view.ts";

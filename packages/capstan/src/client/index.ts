@@ -1,4 +1,4 @@
-export { describeRule, describeScope } from "../approvals/approval-scope.ts";
+export { describeRule, describeScope } from "../kernel/approval-scope.ts";
 export type { AgentInfo, AgentsClient, AgentVersionInfo, ToolInfo } from "./agents-client.ts";
 export { type Client, type ClientOptions, createClient, type Health } from "./create-client.ts";
 export type {

@@ -1,5 +1,5 @@
-import type { Part } from "../history.ts";
-import type { Json } from "../json.ts";
+import type { Json } from "../base/json.ts";
+import type { Part } from "../kernel/history.ts";
 import type { ToolInfo } from "./agents-client.ts";
 import type { ApiRequest, Connection } from "./connection.ts";
 

@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { defineAgent } from "../agent.ts";
-import { isFact } from "../event.ts";
-import { run } from "../run/run.ts";
+import { defineAgent } from "../kernel/agent.ts";
+import { isFact } from "../kernel/event.ts";
+import { defineTool } from "../kernel/tool.ts";
+import { run } from "../runtime/run.ts";
 import { memory } from "../stores/memory.ts";
 import { collect } from "../testing/collect.ts";
 import { fakeClock } from "../testing/fake-clock.ts";
 import { scriptedModel } from "../testing/scripted-model.ts";
-import { defineTool } from "../tool.ts";
 import { getReasoningSteps, reasoningSteps } from "./reasoning-steps.ts";
 
 const look = defineTool({

@@ -1,5 +1,5 @@
-import type { Event } from "../event.ts";
-import { type AssistantPart, toPlainText } from "../history.ts";
+import type { Event } from "../kernel/event.ts";
+import { type AssistantPart, toPlainText } from "../kernel/history.ts";
 
 /** A human-readable step of a run: an action or a reason. Never sent to a model. */
 export type ReasoningStep = {

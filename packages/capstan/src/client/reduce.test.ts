@@ -1,9 +1,10 @@
 import { assert, asyncProperty, boolean, infiniteStream } from "fast-check";
 import { describe, expect, it } from "vitest";
-import { defineAgent } from "../agent.ts";
-import { type Event, type Fact, isFact } from "../event.ts";
-import { agentTool } from "../run/agent-tool.ts";
-import { run } from "../run/run.ts";
+import { agentTool } from "../features/nested/agent-tool.ts";
+import { defineAgent } from "../kernel/agent.ts";
+import { type Delta, type Event, type Fact, isFact } from "../kernel/event.ts";
+import { defineTool, type Tool } from "../kernel/tool.ts";
+import { run } from "../runtime/run.ts";
 import { session } from "../sessions/session.ts";
 import { sessions } from "../sessions/sessions.ts";
 import { memory } from "../stores/memory.ts";
@@ -17,7 +18,6 @@ import {
   runToEnd,
 } from "../testing/run-plan.ts";
 import { type ScriptedStep, scriptedModel } from "../testing/scripted-model.ts";
-import { defineTool } from "../tool.ts";
 import { buildView, reduce } from "./reduce.ts";
 import { emptyView, type SessionView } from "./session-view.ts";
 
@@ -186,6 +186,39 @@ describe("reduce", () => {
     const views = reduceEach(facts);
     expect(views[2]).toEqual(buildView(facts.slice(0, 2)));
     expect(views.at(-1)).toEqual(view);
+  });
+
+  it("shows live text, calls and progress of nested runs, at any depth, until their facts replace them", async () => {
+    const nest = (name: string, tool: Tool, steps: ScriptedStep[]) =>
+      agentTool(defineAgent({ name, model: scriptedModel(steps), tools: [tool] }), { name });
+    const steps = (id: string, name: string, prompt: string): ScriptedStep[] => [
+      { text: `Use ${name}.`, calls: [{ id, name, input: { prompt } }], split: 4 },
+      { text: `${name} is done.`, split: 4 },
+    ];
+    const deep = nest("deep", look, steps("n", "look", "x"));
+    const helper = nest("helper", deep, steps("d", "deep", "y"));
+    const model = scriptedModel(steps("h", "helper", "z"));
+    const agent = defineAgent({ name: "a", model, tools: [helper] });
+    const { events } = await collect(run(agent, "Go", { store: memory(), runId: "r" }));
+    const views = reduceEach(events);
+    const lives = (callId: string) => views.flatMap(({ nested }) => nested.get(callId)?.live ?? []);
+    expect(lives("h").map(({ text }) => text)).toEqual(expect.arrayContaining(["Use ", "deep is done."]));
+    expect(lives("h.d").map(({ text }) => text)).toEqual(expect.arrayContaining(["Use ", "look is done."]));
+    expect(lives("h").some(({ calls }) => calls[0]?.arguments === '{"prompt":"y"}')).toBe(true);
+    expect(lives("h.d").some(({ progress }) => progress[0]?.callId === "h.d.n")).toBe(true);
+    const reconnected = { type: "message_restart", reason: "reconnected" } as const;
+    const at = events.findLastIndex(
+      (event) => event.type === "content_delta" && event.parentCallId === "h.d",
+    );
+    const { runId, sessionId, agent: name, turn, parentRunId, parentCallId } = events[at] as Delta;
+    const origin = { runId, sessionId, agent: name, turn } as const;
+    const restart = { ...reconnected, ...origin, parentRunId, parentCallId } as Delta;
+    const restarted = buildView([...events.slice(0, at + 1), restart]);
+    expect(buildView(events.slice(0, at + 1)).nested.get("h.d")?.live.text).toBe("look is done.");
+    expect(restarted.nested.get("h.d")?.live.text).toBe("");
+    expect(buildView(events)).toEqual(buildView(events.filter(isFact)));
+    // Earlier views do not change.
+    expect(views[at + 1]).toEqual(buildView(events.slice(0, at + 1)));
   });
 
   it("shows live text, calls and citations", async () => {

@@ -1,5 +1,4 @@
-import { type Delta, type Event, type Fact, isFact } from "../event.ts";
-import { formatPlaceholder } from "../history.ts";
+import { type Delta, type Event, type Fact, isFact } from "../kernel/event.ts";
 import {
   type CallView,
   type EntryView,
@@ -12,9 +11,11 @@ import {
   type AssistantView,
   buildInputEntries,
   createAssistantView,
+  formatAnswer,
   readAssistantEntry,
   toAssistantView,
   toDecidedCall,
+  toDiscardNotice,
   toPendingView,
   toUserView,
 } from "./view-entries.ts";
@@ -43,8 +44,12 @@ export function reduceAll(view: SessionView, events: Iterable<Event>): SessionVi
 
 function applyEvent(view: SessionView, event: Event, own: Own): SessionView {
   const isNested = event.parentRunId !== undefined;
-  // A newer server may send unknown events.
-  if (!isFact(event)) return isNested ? view : (applyDelta(view, event) ?? view);
+  if (!isFact(event)) {
+    // A newer server may send unknown events.
+    if (!isNested) return applyDelta(view, event) ?? view;
+    const nested = applyToNested(view.nested, event, own);
+    return nested === view.nested ? view : { ...view, nested };
+  }
   if (event.seq <= view.seq) return view;
   const next = isNested ? applyNestedFact(view, event, own) : applyFact(view, event, own);
   return { ...next, ...indexFact(view, event, own) };
@@ -70,12 +75,13 @@ function applyNestedFact(outer: SessionView, fact: Fact, own: Own): SessionView 
   }
 }
 
-/** Applies the fact to the view of its nested run, as if it were a separate session. */
-function applyToNested(nested: SessionView["nested"], fact: Fact, own: Own): SessionView["nested"] {
-  const { parentRunId: _, parentCallId, ...inner } = fact;
+/** Applies the event to the view of its nested run, as if it were a separate session. */
+function applyToNested(nested: SessionView["nested"], event: Event, own: Own): SessionView["nested"] {
+  const { parentRunId: _, parentCallId, ...inner } = event;
   if (parentCallId === undefined) return nested;
-  const copy = own(nested);
-  return copy.set(parentCallId, applyEvent(copy.get(parentCallId) ?? emptyView, inner as Fact, own));
+  const earlier = nested.get(parentCallId) ?? emptyView;
+  const next = applyEvent(earlier, inner as Event, own);
+  return next === earlier ? nested : own(nested).set(parentCallId, next);
 }
 
 function applyDelta(view: SessionView, event: Delta): SessionView {
@@ -131,13 +137,6 @@ function applyRestart(
     ...view,
     live: { ...live, text: "", reasoning: "", citations: [], calls: [], discarded: cut },
   };
-}
-
-/** Says why the text that was shown is gone. */
-function toDiscardNotice(fact: Extract<Fact, { type: "model_failed" }>): EntryView {
-  const { runId, seq, model, error, discarded } = fact;
-  const message = `${model} failed, and its incomplete answer of ${discarded} characters was discarded: ${error.message}`;
-  return { type: "notice", runId, seq, code: "answer_discarded", message };
 }
 
 function applyFact(view: SessionView, fact: Fact, own: Own): SessionView {
@@ -329,11 +328,6 @@ function applyTurnSummary(
   const entries = entry && text ? own(view.entries) : view.entries;
   if (entry && text) (entries as EntryView[])[at] = { ...entry, summary: text } as EntryView;
   return { ...withUsage(view, fact), entries, live: { ...view.live, summary: "" } };
-}
-
-/** The text of an answer in its `done` fact: an answer that is only media has their placeholders. */
-function formatAnswer({ text, media }: AssistantView): string {
-  return text.trim() || media.map(formatPlaceholder).join("\n");
 }
 
 function applyDone(view: SessionView, fact: Extract<Fact, { type: "done" }>, own: Own): SessionView {

@@ -1,4 +1,4 @@
-import type { Event } from "../event.ts";
+import type { Event } from "../kernel/event.ts";
 
 const restartTypes: ReadonlySet<Event["type"]> = new Set([
   ...(["message_restart", "model_failed", "recovered", "retried", "turn_start"] as const),

@@ -1,4 +1,4 @@
-import type { Feedback, RunFilter, RunPage, RunQuery, RunStatistics } from "../run-summary.ts";
+import type { Feedback, RunFilter, RunPage, RunQuery, RunStatistics } from "../runtime/run-catalog.ts";
 import type { Connection } from "./connection.ts";
 
 /** Selects runs. Only an admin may name another `user`, or `*` for all of them. */

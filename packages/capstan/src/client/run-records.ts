@@ -1,11 +1,11 @@
-import type { Entry } from "../history.ts";
-import type { Json } from "../json.ts";
-import type { ToolSpec } from "../model.ts";
-import type { PolicyOverrides } from "../policy.ts";
-import type { ExactRequest, TriedTurn } from "../requests/stored-request.ts";
-import type { CallPreview } from "../rules/pending-calls.ts";
+import type { Json } from "../base/json.ts";
+import type { CallPreview } from "../features/calls/pending-calls.ts";
+import type { ExactRequest, TriedTurn } from "../features/exact-requests/stored-request.ts";
+import type { Entry } from "../kernel/history.ts";
+import type { ToolSpec } from "../kernel/model.ts";
+import type { PolicyOverrides } from "../kernel/policy.ts";
+import type { ModelSettings, ToolChoice } from "../kernel/settings/settings.ts";
 import type { Difference } from "../sessions/difference.ts";
-import type { ModelSettings, ToolChoice } from "../settings/settings.ts";
 import type { Connection } from "./connection.ts";
 import type { ClientEnvironment } from "./environment.ts";
 import type { StartedRun } from "./runs-client.ts";

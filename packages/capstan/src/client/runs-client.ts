@@ -1,16 +1,16 @@
-import type { Agent } from "../agent.ts";
-import type { ErrorData } from "../errors.ts";
-import type { Event, Fact } from "../event.ts";
-import type { Part } from "../history.ts";
-import type { Json } from "../json.ts";
-import type { PolicyOverrides } from "../policy.ts";
-import type { PendingCall } from "../rules/pending-calls.ts";
-import type { ResultData } from "../run/result.ts";
-import type { RunDelivery } from "../run-summary.ts";
-import type { AgentCall, AgentOutput } from "../schema/infer-agent.ts";
-import type { ListedRun } from "../sessions/queue.ts";
-import type { ModelSettings } from "../settings/settings.ts";
-import type { RunInfo } from "../store.ts";
+import type { ErrorData } from "../base/errors.ts";
+import type { Json } from "../base/json.ts";
+import type { PendingCall } from "../features/calls/pending-calls.ts";
+import type { Agent } from "../kernel/agent.ts";
+import type { Event, Fact } from "../kernel/event.ts";
+import type { Part } from "../kernel/history.ts";
+import type { AgentCall, AgentOutput } from "../kernel/infer-agent.ts";
+import type { PolicyOverrides } from "../kernel/policy.ts";
+import type { ModelSettings } from "../kernel/settings/settings.ts";
+import type { ListedRun } from "../runtime/queue.ts";
+import type { ResultData } from "../runtime/result.ts";
+import type { RunDelivery } from "../runtime/run-catalog.ts";
+import type { RunInfo } from "../runtime/store.ts";
 import type { Connection } from "./connection.ts";
 import type { ClientEnvironment } from "./environment.ts";
 import { type FollowViewOptions, followEvents, followView, type ViewEvent } from "./follow-events.ts";
@@ -20,6 +20,11 @@ import { createRunRecords, type RunRecords } from "./run-records.ts";
 /** Options of a new run. */
 export type RunRequest<Name extends string = string> = {
   readonly input: string | readonly Part[];
+  /**
+   * `application` for a text that the user did not write, such as one that an embedded page proposed: it labels the
+   * conversation and names no target. Default: the user's own words.
+   */
+  readonly provenance?: "application";
   /** Agent name. Defaults to the server's first agent. */
   readonly agent?: Name;
   /** One of the models that the server offers. Defaults to the agent's model. */

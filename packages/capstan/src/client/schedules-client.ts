@@ -1,4 +1,4 @@
-import type { Part } from "../history.ts";
+import type { Part } from "../kernel/history.ts";
 import type { MissedPolicy, Schedule } from "../schedules/schedule.ts";
 import { createConnection } from "./connection.ts";
 import type { ClientOptions } from "./create-client.ts";

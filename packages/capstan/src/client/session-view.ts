@@ -1,11 +1,11 @@
-import type { ErrorData } from "../errors.ts";
-import type { Delta, Fact, RunStatus } from "../event.ts";
-import type { Citation, Fragment, GeneratedMedia, Part, ResultStatus, UiHint } from "../history.ts";
-import type { Json } from "../json.ts";
-import type { Usage } from "../model.ts";
-import type { Provenance } from "../provenance.ts";
-import { addUsage, noUsage } from "../state/state.ts";
-import type { Question } from "../tool.ts";
+import type { ErrorData } from "../base/errors.ts";
+import type { Json } from "../base/json.ts";
+import type { Delta, Fact, RunStatus } from "../kernel/event.ts";
+import type { Citation, Fragment, GeneratedMedia, Part, ResultStatus, UiHint } from "../kernel/history.ts";
+import type { Usage } from "../kernel/model.ts";
+import type { Provenance } from "../kernel/provenance.ts";
+import { addUsage, noUsage } from "../kernel/state.ts";
+import type { Question } from "../kernel/tool.ts";
 import type { Stage } from "./stage.ts";
 
 type FactOf<Type extends Fact["type"]> = Extract<Fact, { readonly type: Type }>;

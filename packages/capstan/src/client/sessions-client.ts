@@ -1,5 +1,5 @@
-import type { ApprovalRule } from "../approvals/approval-scope.ts";
-import type { Event, Fact, RunStatus } from "../event.ts";
+import type { ApprovalRule } from "../kernel/approval-scope.ts";
+import type { Event, Fact, RunStatus } from "../kernel/event.ts";
 import type { ExportFormat } from "../sessions/export-session.ts";
 import type { FoundSession, ListedSession } from "../sessions/sessions.ts";
 import type { SessionSummary } from "../sessions/summary.ts";

@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { defineAgent } from "../agent.ts";
-import type { Event } from "../event.ts";
-import { run } from "../run/run.ts";
+import { defineAgent } from "../kernel/agent.ts";
+import type { Event } from "../kernel/event.ts";
+import { defineTool, type Tool } from "../kernel/tool.ts";
+import { run } from "../runtime/run.ts";
 import { collect } from "../testing/collect.ts";
 import { fakeClock } from "../testing/fake-clock.ts";
 import { type ScriptedStep, scriptedModel } from "../testing/scripted-model.ts";
-import { defineTool, type Tool } from "../tool.ts";
 import { nextStage, type Stage, stageOf } from "./stage.ts";
 
 const look = defineTool({

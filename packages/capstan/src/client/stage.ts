@@ -1,4 +1,4 @@
-import type { Event } from "../event.ts";
+import type { Event } from "../kernel/event.ts";
 
 /** Progress of a run, as shown to users. */
 export type Stage = "idle" | "submitted" | "streaming" | "executing" | "processing" | "complete" | "error";

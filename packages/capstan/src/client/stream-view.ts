@@ -1,4 +1,4 @@
-import type { Event } from "../event.ts";
+import type { Event } from "../kernel/event.ts";
 
 /** `all`: every delta. `per-turn`: the text of a turn at once. `final`: only the text of the answer. */
 export type StreamMode = "all" | "per-turn" | "final";

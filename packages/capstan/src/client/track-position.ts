@@ -1,4 +1,4 @@
-import { type Delta, type Event, type Fact, isFact } from "../event.ts";
+import { type Delta, type Event, type Fact, isFact } from "../kernel/event.ts";
 
 /** Tracks what a subscription has received across its connections. */
 export interface PositionTracker {

@@ -1,12 +1,13 @@
-import type { Fact } from "../event.ts";
+import type { Fact } from "../kernel/event.ts";
 import {
   type AssistantEntry,
+  formatPlaceholder,
   getCalls,
   getMedia,
   getText,
   type ResultEntry,
   type UserEntry,
-} from "../history.ts";
+} from "../kernel/history.ts";
 import type { CallView, EntryView, PendingView } from "./session-view.ts";
 
 export type AssistantView = Extract<EntryView, { type: "assistant" }>;
@@ -99,4 +100,16 @@ export function toDecidedCall({
   input,
 }: Extract<Fact, { type: "approval_resolved" }>): Pick<CallView, "id"> & Partial<CallView> {
   return { id, state: "said", ...(input !== undefined && { input, isEdited: true }) };
+}
+
+/** Says why the text that was shown is gone. */
+export function toDiscardNotice(fact: Extract<Fact, { type: "model_failed" }>): EntryView {
+  const { runId, seq, model, error, discarded } = fact;
+  const message = `${model} failed, and its incomplete answer of ${discarded} ${discarded === 1 ? "character" : "characters"} was discarded: ${error.message}`;
+  return { type: "notice", runId, seq, code: "answer_discarded", message };
+}
+
+/** The text of an answer in its `done` fact: an answer that is only media has their placeholders. */
+export function formatAnswer({ text, media }: AssistantView): string {
+  return text.trim() || media.map(formatPlaceholder).join("\n");
 }

@@ -1,4 +1,4 @@
-import type { Fact } from "../event.ts";
+import type { Fact } from "../kernel/event.ts";
 import type { RunView, SessionView } from "./session-view.ts";
 import { nextStage } from "./stage.ts";
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { defineAgent } from "../agent.ts";
-import { type Event, type Fact, isFact } from "../event.ts";
-import { run } from "../run/run.ts";
+import { defineAgent } from "../kernel/agent.ts";
+import { type Event, type Fact, isFact } from "../kernel/event.ts";
+import { run } from "../runtime/run.ts";
 import { memory } from "../stores/memory.ts";
 import { collect } from "../testing/collect.ts";
 import { readCpuMs } from "../testing/cpu-time.ts";
@@ -101,6 +101,18 @@ describe("a watched session", () => {
     await watch.send("Go on.");
     watch.close();
     expect(server.told).toEqual(['POST /api/runs/r/steer {"text":"Go on."}']);
+  });
+
+  it("does not continue a paused run with a text that the user did not write (A146)", async () => {
+    const server = createFetch({});
+    const watch = server.client.watch("s");
+    const [start] = await collectRunEvents("Done.");
+    const paused = { ...start, type: "waiting", id: "w", seq: 2, callIds: [] } as unknown as Event;
+    server.say([start as Event, paused]);
+    await expect.poll(() => watch.view().status).toBe("waiting");
+    await watch.send("Go on.", { provenance: "application" });
+    watch.close();
+    expect(server.told).toEqual([expect.stringMatching(/^POST \/api\/runs {"provenance":"application"/)]);
   });
 
   it("ends when the session does not exist", async () => {

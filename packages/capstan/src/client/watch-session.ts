@@ -1,5 +1,5 @@
-import { describeThrown, type ErrorData } from "../errors.ts";
-import { type Event, type Fact, isFact } from "../event.ts";
+import { describeThrown, type ErrorData } from "../base/errors.ts";
+import { type Event, type Fact, isFact } from "../kernel/event.ts";
 import type { ClientEnvironment } from "./environment.ts";
 import type { ConnectionState } from "./follow-stream.ts";
 import { buildView, reduceAll } from "./reduce.ts";
@@ -138,7 +138,9 @@ function createSend(
 ): SessionWatch["send"] {
   return async (input, options = {}) => {
     const { runId } = view();
-    if (typeof input === "string" && runId !== undefined && isPaused(view())) await runs.steer(runId, input);
+    // A steering message is the user's own.
+    const canSteer = typeof input === "string" && options.provenance === undefined;
+    if (canSteer && runId !== undefined && isPaused(view())) await runs.steer(runId, input);
     else await runs.start({ ...options, input, sessionId });
   };
 }

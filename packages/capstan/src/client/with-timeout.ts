@@ -1,5 +1,5 @@
-import type { Clock } from "../clock.ts";
-import { AgentError } from "../errors.ts";
+import type { Clock } from "../base/clock.ts";
+import { AgentError } from "../base/errors.ts";
 
 type TimeoutOptions = { readonly clock: Clock; readonly ms: number; readonly signal: AbortSignal };
 

@@ -1,5 +1,5 @@
-import { type Agent, indexAgents } from "../agent.ts";
-import { AgentError } from "../errors.ts";
+import { AgentError } from "../base/errors.ts";
+import { type Agent, indexAgents } from "../kernel/agent.ts";
 import type { FindAgent } from "./local-engine.ts";
 
 export type AgentResolver = {

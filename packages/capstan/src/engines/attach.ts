@@ -1,8 +1,8 @@
-import { describeThrown } from "../errors.ts";
-import type { Event } from "../event.ts";
-import type { Message } from "../loop/messages.ts";
-import type { Result } from "../run/result.ts";
-import { createRunHandle, forwardMessage, type Run } from "../run/run-handle.ts";
+import { describeThrown } from "../base/errors.ts";
+import type { Event } from "../kernel/event.ts";
+import type { Message } from "../runtime/messages.ts";
+import type { Result } from "../runtime/result.ts";
+import { createRunHandle, forwardMessage, type Run } from "../runtime/run-handle.ts";
 
 type AttachOptions = {
   readonly signal?: AbortSignal | undefined;

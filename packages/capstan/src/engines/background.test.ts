@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { type Agent, defineAgent } from "../agent.ts";
-import { agentTool } from "../run/agent-tool.ts";
-import type { Store } from "../store.ts";
+import { agentTool } from "../features/nested/agent-tool.ts";
+import { type Agent, defineAgent } from "../kernel/agent.ts";
+import { defineTool } from "../kernel/tool.ts";
+import type { Store } from "../runtime/store.ts";
 import { memory } from "../stores/memory.ts";
 import { scriptedModel } from "../testing/scripted-model.ts";
-import { defineTool } from "../tool.ts";
 import { local } from "./local.ts";
 
 const opened: { close(): Promise<void> }[] = [];

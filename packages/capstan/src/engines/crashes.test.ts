@@ -1,13 +1,13 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { type Agent, defineAgent } from "../agent.ts";
-import type { Clock } from "../clock.ts";
-import { AgentError } from "../errors.ts";
-import type { Fact } from "../event.ts";
-import type { Store } from "../store.ts";
+import type { Clock } from "../base/clock.ts";
+import { AgentError } from "../base/errors.ts";
+import { type Agent, defineAgent } from "../kernel/agent.ts";
+import type { Fact } from "../kernel/event.ts";
+import { defineTool } from "../kernel/tool.ts";
+import type { Store } from "../runtime/store.ts";
 import { memory } from "../stores/memory.ts";
 import { type FakeClock, fakeClock } from "../testing/fake-clock.ts";
 import { type ScriptedStep, scriptedModel } from "../testing/scripted-model.ts";
-import { defineTool } from "../tool.ts";
 import { type LocalEngine, local } from "./local.ts";
 
 const leaseMs = 300;

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { findPostgresFolder, type PostgresServer, startPostgres } from "@capstan/verification/postgres";
 import type pg from "pg";
 import { afterAll, beforeAll, describe } from "vitest";
-import type { Store } from "../store.ts";
+import type { Store } from "../runtime/store.ts";
 import { memory } from "../stores/memory.ts";
 import { postgres } from "../stores/postgres/postgres.ts";
 import { sqlite } from "../stores/sqlite/sqlite.ts";

@@ -1,8 +1,8 @@
-import { describeThrown } from "../errors.ts";
-import type { SharedStoreOptions } from "../run/open-run.ts";
-import { run } from "../run/run.ts";
-import { createRunHandle, forwardMessage, type Run } from "../run/run-handle.ts";
-import type { Store } from "../store.ts";
+import { describeThrown } from "../base/errors.ts";
+import type { SharedStoreOptions } from "../runtime/open-run.ts";
+import { run } from "../runtime/run.ts";
+import { createRunHandle, forwardMessage, type Run } from "../runtime/run-handle.ts";
+import type { Store } from "../runtime/store.ts";
 import { cancelOnAbort } from "./attach.ts";
 import type { EnqueuedRun } from "./local-engine.ts";
 import type { BusyRequest } from "./run-queue.ts";

@@ -1,14 +1,14 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { type Agent, defineAgent } from "../agent.ts";
-import { AgentError } from "../errors.ts";
-import type { Event, Fact } from "../event.ts";
-import type { Model } from "../model.ts";
-import type { Store } from "../store.ts";
+import { AgentError } from "../base/errors.ts";
+import { type Agent, defineAgent } from "../kernel/agent.ts";
+import type { Event, Fact } from "../kernel/event.ts";
+import type { Model } from "../kernel/model.ts";
+import { defineTool, type Tool } from "../kernel/tool.ts";
+import type { Store } from "../runtime/store.ts";
 import { memory } from "../stores/memory.ts";
 import { collect } from "../testing/collect.ts";
 import { type FakeClock, fakeClock } from "../testing/fake-clock.ts";
 import { scriptedModel } from "../testing/scripted-model.ts";
-import { defineTool, type Tool } from "../tool.ts";
 import { type LocalEngine, type LocalOptions, local } from "./local.ts";
 
 const leaseMs = 300;

@@ -1,15 +1,15 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { z } from "zod";
-import { type Agent, defineAgent } from "../agent.ts";
-import { AgentError, type ErrorCode } from "../errors.ts";
-import type { Model } from "../model.ts";
-import { agentTool } from "../run/agent-tool.ts";
-import type { Result } from "../run/result.ts";
-import type { Store } from "../store.ts";
+import { AgentError, type ErrorCode } from "../base/errors.ts";
+import { agentTool } from "../features/nested/agent-tool.ts";
+import { type Agent, defineAgent } from "../kernel/agent.ts";
+import type { Model } from "../kernel/model.ts";
+import { defineTool } from "../kernel/tool.ts";
+import type { Result } from "../runtime/result.ts";
+import type { Store } from "../runtime/store.ts";
 import { memory } from "../stores/memory.ts";
 import { type FakeClock, fakeClock } from "../testing/fake-clock.ts";
 import { scriptedModel } from "../testing/scripted-model.ts";
-import { defineTool } from "../tool.ts";
 import { type LocalEngine, type LocalOptions, local } from "./local.ts";
 
 const engines: LocalEngine[] = [];

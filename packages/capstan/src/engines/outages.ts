@@ -1,5 +1,5 @@
-import type { Clock } from "../clock.ts";
-import type { Result } from "../run/result.ts";
+import type { Clock } from "../base/clock.ts";
+import type { Result } from "../runtime/result.ts";
 
 /** A run that is suspended because its model's provider is down. */
 export type SuspendedRun = {

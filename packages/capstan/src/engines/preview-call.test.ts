@@ -1,11 +1,11 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { z } from "zod";
-import { defineAgent } from "../agent.ts";
-import type { Json } from "../json.ts";
-import { agentTool } from "../run/agent-tool.ts";
+import type { Json } from "../base/json.ts";
+import { agentTool } from "../features/nested/agent-tool.ts";
+import { defineAgent } from "../kernel/agent.ts";
+import { defineTool } from "../kernel/tool.ts";
 import { memory } from "../stores/memory.ts";
 import { scriptedModel } from "../testing/index.ts";
-import { defineTool } from "../tool.ts";
 import { type LocalEngine, local } from "./local.ts";
 
 const letter = { to: "ann@example.com", text: "Hello" };

@@ -1,12 +1,12 @@
-import type { Agents } from "../agent.ts";
-import { systemClock } from "../clock.ts";
-import { AgentError } from "../errors.ts";
-import { formatInput } from "../escape-text.ts";
-import { checkEdit } from "../loop/edited-arguments.ts";
-import { getPendingCall, toFacts, validateMessage } from "../loop/messages.ts";
-import { type CallPreview, findCalledTool } from "../rules/pending-calls.ts";
-import { createRunMask } from "../run/open-run.ts";
-import type { RunState, State } from "../state/state.ts";
+import { systemClock } from "../base/clock.ts";
+import { AgentError } from "../base/errors.ts";
+import { formatInput } from "../base/escape-text.ts";
+import { type CallPreview, findCalledTool } from "../features/calls/pending-calls.ts";
+import type { Agents } from "../kernel/agent.ts";
+import type { RunState, State } from "../kernel/state.ts";
+import { checkEdit } from "../runtime/edited-arguments.ts";
+import { getPendingCall, toFacts, validateMessage } from "../runtime/messages.ts";
+import { createRunMask } from "../runtime/open-run.ts";
 import type { PreviewOptions } from "./local-engine.ts";
 
 type PreviewContext = {

@@ -1,5 +1,5 @@
-import { type Clock, repeatEvery } from "../clock.ts";
-import type { RunInfo, Store } from "../store.ts";
+import { type Clock, repeatEvery } from "../base/clock.ts";
+import type { RunInfo, Store } from "../runtime/store.ts";
 
 export type RecoveryOptions = {
   readonly store: Store;

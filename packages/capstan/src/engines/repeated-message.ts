@@ -1,11 +1,11 @@
-import { AgentError } from "../errors.ts";
-import type { Fact } from "../event.ts";
-import type { ResultEntry } from "../history.ts";
-import { type Json, toCanonicalJson } from "../json.ts";
-import { findRunByCall } from "../state/nested-state.ts";
-import type { Call, RunState, State } from "../state/state.ts";
-import type { RunMessage } from "../store.ts";
-import type { Reply } from "../tool.ts";
+import { AgentError } from "../base/errors.ts";
+import { type Json, toCanonicalJson } from "../base/json.ts";
+import { findRunByCall } from "../features/nested/nested-state.ts";
+import type { Fact } from "../kernel/event.ts";
+import type { ResultEntry } from "../kernel/history.ts";
+import type { Call, RunState, State } from "../kernel/state.ts";
+import type { Reply } from "../kernel/tool.ts";
+import type { RunMessage } from "../runtime/store.ts";
 
 type MessageLog = {
   /** Messages in the store that the run has not processed yet. */

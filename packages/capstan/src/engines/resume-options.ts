@@ -1,6 +1,6 @@
-import { isEvalSession } from "../ids.ts";
-import type { ResumeOptions } from "../run/open-run.ts";
-import type { RunInfo } from "../store.ts";
+import { isEvalSession } from "../kernel/ids.ts";
+import type { ResumeOptions } from "../runtime/open-run.ts";
+import type { RunInfo } from "../runtime/store.ts";
 
 type ResumeOptionsSource = {
   readonly getResumeOptions?: (run: RunInfo) => ResumeOptions | Promise<ResumeOptions>;

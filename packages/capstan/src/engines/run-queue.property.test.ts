@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { defineAgent } from "../agent.ts";
-import { toPlainText } from "../history.ts";
+import { defineAgent } from "../kernel/agent.ts";
+import { toPlainText } from "../kernel/history.ts";
+import type { Store } from "../runtime/store.ts";
 import { session } from "../sessions/session.ts";
-import type { Store } from "../store.ts";
 import { memory } from "../stores/memory.ts";
 import { type FakeClock, fakeClock } from "../testing/fake-clock.ts";
 import { scriptedModel } from "../testing/scripted-model.ts";

@@ -1,18 +1,18 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { type Agent, defineAgent } from "../agent.ts";
-import { rejectOnAbort } from "../clock.ts";
-import { isFact } from "../event.ts";
-import { toPlainText } from "../history.ts";
-import type { PolicyOverrides } from "../policy.ts";
-import { loadRunFacts } from "../sessions/load-facts.ts";
-import { listQueuedRuns } from "../sessions/queue.ts";
+import { rejectOnAbort } from "../base/clock.ts";
+import { type Agent, defineAgent } from "../kernel/agent.ts";
+import { isFact } from "../kernel/event.ts";
+import { toPlainText } from "../kernel/history.ts";
+import type { PolicyOverrides } from "../kernel/policy.ts";
+import { defineTool, type Tool } from "../kernel/tool.ts";
+import { loadRunFacts } from "../runtime/load-facts.ts";
+import { listQueuedRuns } from "../runtime/queue.ts";
+import type { Store } from "../runtime/store.ts";
 import { session } from "../sessions/session.ts";
 import { subscribe } from "../sessions/subscribe.ts";
-import type { Store } from "../store.ts";
 import { memory } from "../stores/memory.ts";
 import { type FakeClock, fakeClock } from "../testing/fake-clock.ts";
 import { type ScriptedModel, type ScriptedRequest, scriptedModel } from "../testing/scripted-model.ts";
-import { defineTool, type Tool } from "../tool.ts";
 import { type LocalEngine, type LocalOptions, local } from "./local.ts";
 
 const leaseMs = 300;

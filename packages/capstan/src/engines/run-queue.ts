@@ -1,13 +1,11 @@
-import type { Agent } from "../agent.ts";
-import type { Clock } from "../clock.ts";
-import { AgentError, describeThrown } from "../errors.ts";
-import { type Entry, toPlainText } from "../history.ts";
-import { type Json, toCanonicalJson } from "../json.ts";
-import { findSteeringText, type RunInput } from "../run/input.ts";
-import { createRunMask, type ResumeOptions, type SharedStoreOptions } from "../run/open-run.ts";
-import { buildRunStart, type RunOptions, runQueued } from "../run/run.ts";
-import type { Run } from "../run/run-handle.ts";
-import { interruptReason } from "../run/run-when-busy.ts";
+import type { Clock } from "../base/clock.ts";
+import { AgentError, describeThrown } from "../base/errors.ts";
+import { type Json, toCanonicalJson } from "../base/json.ts";
+import type { Agent } from "../kernel/agent.ts";
+import { type Entry, toPlainText } from "../kernel/history.ts";
+import type { StoredRecord } from "../kernel/records.ts";
+import { findSteeringText, type RunInput } from "../runtime/input.ts";
+import { createRunMask, type ResumeOptions, type SharedStoreOptions } from "../runtime/open-run.ts";
 import {
   addQueuedRun,
   changeQueuedRun,
@@ -20,9 +18,12 @@ import {
   removeQueuedRun,
   toListedRun,
   wasTaken,
-} from "../sessions/queue.ts";
+} from "../runtime/queue.ts";
+import { interruptReason } from "../runtime/queue-when-busy.ts";
+import { buildRunStart, type RunOptions, runQueued } from "../runtime/run.ts";
+import type { Run } from "../runtime/run-handle.ts";
+import type { RunInfo, RunMessage, Store } from "../runtime/store.ts";
 import { subscribe } from "../sessions/subscribe.ts";
-import type { RunInfo, RunMessage, Store, StoredRecord } from "../store.ts";
 import type { EnqueuedRun } from "./local-engine.ts";
 
 /** A message to a busy session. */

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from "vitest";
-import { defineAgent } from "../agent.ts";
-import { getScope } from "../store.ts";
+import { defineAgent } from "../kernel/agent.ts";
+import { getScope } from "../kernel/session-id.ts";
 import { memory } from "../stores/memory.ts";
 import { scriptedModel } from "../testing/scripted-model.ts";
 import { type LocalEngine, type LocalOptions, local } from "./local.ts";

@@ -1,8 +1,8 @@
 import { expect, it } from "vitest";
-import { systemClock } from "../clock.ts";
-import { AgentError } from "../errors.ts";
-import type { Result } from "../run/result.ts";
-import { createRunHandle, type Run } from "../run/run-handle.ts";
+import { systemClock } from "../base/clock.ts";
+import { AgentError } from "../base/errors.ts";
+import type { Result } from "../runtime/result.ts";
+import { createRunHandle, type Run } from "../runtime/run-handle.ts";
 import { createRunTracker } from "./run-tracker.ts";
 
 function createHandle(id: string, result: Promise<Result>): Run {

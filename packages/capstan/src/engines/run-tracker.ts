@@ -1,8 +1,8 @@
-import type { Clock } from "../clock.ts";
-import { describeThrown } from "../errors.ts";
-import type { Result } from "../run/result.ts";
-import type { Run } from "../run/run-handle.ts";
-import { getScope } from "../store.ts";
+import type { Clock } from "../base/clock.ts";
+import { describeThrown } from "../base/errors.ts";
+import { getScope } from "../kernel/session-id.ts";
+import type { Result } from "../runtime/result.ts";
+import type { Run } from "../runtime/run-handle.ts";
 
 /** The runs that this process executes, or cannot continue for now. */
 export interface RunTracker {

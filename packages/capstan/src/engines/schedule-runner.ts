@@ -1,9 +1,10 @@
-import type { Agent } from "../agent.ts";
-import { type Clock, repeatEvery } from "../clock.ts";
-import { AgentError } from "../errors.ts";
-import { createId } from "../ids.ts";
-import type { RunInput } from "../run/input.ts";
-import type { RunOptions } from "../run/run.ts";
+import { type Clock, repeatEvery } from "../base/clock.ts";
+import { AgentError } from "../base/errors.ts";
+import type { Agent } from "../kernel/agent.ts";
+import { createId } from "../kernel/ids.ts";
+import type { RunInput } from "../runtime/input.ts";
+import type { RunOptions } from "../runtime/run.ts";
+import type { RunInfo, Store } from "../runtime/store.ts";
 import type { Schedule, ScheduleLimits, ScheduleOptions } from "../schedules/schedule.ts";
 import { createDueStarter, type ScheduledRun, toScheduledRun } from "../schedules/start-due.ts";
 import {
@@ -15,7 +16,6 @@ import {
   removeSchedule,
   resumeSchedule,
 } from "../schedules/stored-schedules.ts";
-import type { RunInfo, Store } from "../store.ts";
 import type { AgentResolver } from "./agent-resolver.ts";
 import type { EnqueuedRun, LocalOptions } from "./local-engine.ts";
 import { loadResumeOptions } from "./resume-options.ts";

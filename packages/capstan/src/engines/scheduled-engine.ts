@@ -1,5 +1,5 @@
-import type { Agent } from "../agent.ts";
-import type { Result } from "../run/result.ts";
+import type { Agent } from "../kernel/agent.ts";
+import type { Result } from "../runtime/result.ts";
 import type { LocalEngine, LocalOptions } from "./local-engine.ts";
 
 /** Asks for one segment of a stored run: its start, or its continuation after a message or at a time. */

@@ -2,10 +2,10 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
-import { type Agent, defineAgent } from "../agent.ts";
-import { type Fact, isFact } from "../event.ts";
+import { type Agent, defineAgent } from "../kernel/agent.ts";
+import { type Fact, isFact } from "../kernel/event.ts";
+import type { Store } from "../runtime/store.ts";
 import type { ScheduleOptions } from "../schedules/schedule.ts";
-import type { Store } from "../store.ts";
 import { memory } from "../stores/memory.ts";
 import { sqlite } from "../stores/sqlite/sqlite.ts";
 import { type FakeClock, fakeClock } from "../testing/fake-clock.ts";
@@ -278,7 +278,7 @@ describe("a schedule", () => {
     ["a past time", { at: start - 1 }, /is over/],
     ["an invalid date", { at: "soon" }, /must be a date/],
     ["an invalid interval", { every: "often" }, /must be whole milliseconds/],
-    ["a short interval", { every: 10 }, /shortest interval is 1000/],
+    ["a short interval", { every: 10 }, /every 10 ms\. At most one run every second is allowed/],
     ["a date that never comes", { cron: "0 0 30 2 *" }, /never matches/],
     ["an unknown time zone", { cron: "0 9 * * *", timeZone: "Mars/Olympus" }, /Unknown time zone/],
     ["a session of another user", { every: "1h", id: "ann~x", session: "bob~s" }, /another user/],

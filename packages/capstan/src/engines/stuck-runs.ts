@@ -1,9 +1,10 @@
-import type { Agent, Agents } from "../agent.ts";
-import { AgentError, describeThrown, type ErrorData, toErrorData } from "../errors.ts";
-import { factVersion } from "../event.ts";
-import { findTool } from "../prompt/builtin-tools.ts";
-import type { RunState } from "../state/state.ts";
-import { getScope, type MessageBody, type RunInfo, type Store } from "../store.ts";
+import { AgentError, describeThrown, type ErrorData, toErrorData } from "../base/errors.ts";
+import { findTool } from "../features/calls/find-tool.ts";
+import type { Agent, Agents } from "../kernel/agent.ts";
+import { factVersion } from "../kernel/event.ts";
+import { getScope } from "../kernel/session-id.ts";
+import type { RunState } from "../kernel/state.ts";
+import type { MessageBody, RunInfo, Store } from "../runtime/store.ts";
 
 /** An unfinished run that this process cannot continue, and why. The reason is not stored: it depends on the process. */
 export type StuckRun = RunInfo & { readonly reason: ErrorData };

@@ -1,19 +1,19 @@
-import type { Agent, ModelChoice } from "../agent.ts";
-import { type Clock, rejectOnAbort } from "../clock.ts";
-import { AgentError } from "../errors.ts";
-import { getCalls, getText } from "../history.ts";
-import type { Model, ModelRequest, ToolSpec } from "../model.ts";
+import { type Clock, rejectOnAbort } from "../base/clock.ts";
+import { AgentError } from "../base/errors.ts";
+import { parseBody } from "../features/exact-requests/parse-body.ts";
+import { createRequestReport } from "../features/exact-requests/report-request.ts";
+import type { ExactRequest, NewRequest, TriedTurn } from "../features/exact-requests/stored-request.ts";
+import type { Agent, ModelChoice } from "../kernel/agent.ts";
+import { buildParts, createMessageBuilder, readModelStream } from "../kernel/calls/message-builder.ts";
+import { getCalls, getText } from "../kernel/history.ts";
+import type { CallHooks } from "../kernel/io.ts";
+import type { Model, ModelRequest, ToolSpec } from "../kernel/model.ts";
+import { checkSettings, type ModelSettings, mergeSettings } from "../kernel/settings/settings.ts";
 import { getNamedModel } from "../models/named-model.ts";
-import type { CallHooks } from "../perform/io.ts";
-import { buildParts, createMessageBuilder, readModelStream } from "../perform/message-builder.ts";
-import { createRequestReport } from "../perform/report-request.ts";
-import type { TurnRequest } from "../perform/turn-request.ts";
-import { parseBody } from "../requests/parse-body.ts";
-import type { ExactRequest, NewRequest, TriedTurn } from "../requests/stored-request.ts";
-import { type RunInput, readInput } from "../run/input.ts";
+import { type RunInput, readInput } from "../runtime/input.ts";
+import type { TurnRequest } from "../runtime/turn-request.ts";
 import type { SecretMask } from "../secrets/mask.ts";
 import { withMaskedModel } from "../secrets/masked-model.ts";
-import { checkSettings, type ModelSettings, mergeSettings } from "../settings/settings.ts";
 
 /** What differs from the request that was sent. Everything else stays. */
 export type TurnChanges = {

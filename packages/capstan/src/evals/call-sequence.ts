@@ -1,4 +1,4 @@
-import { isRecord, type Json, toCanonicalJson } from "../json.ts";
+import { isRecord, type Json, toCanonicalJson } from "../base/json.ts";
 import type { ExpectedCall } from "./eval-case.ts";
 import type { MadeCall } from "./run-outcome.ts";
 import type { Scorer } from "./scorer.ts";

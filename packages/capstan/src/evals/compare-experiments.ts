@@ -1,4 +1,4 @@
-import { AgentError } from "../errors.ts";
+import { AgentError } from "../base/errors.ts";
 import { type CaseResult, type Experiment, groupScores } from "./experiment.ts";
 import {
   computeDifferenceInterval,

@@ -1,4 +1,3 @@
-import type { Agent } from "../agent.ts";
 import {
   anyValue,
   checkDefinition,
@@ -7,10 +6,11 @@ import {
   isAtLeast,
   objectField,
   toChoiceRule,
-} from "../definition.ts";
-import { AgentError } from "../errors.ts";
-import type { Fact } from "../event.ts";
-import { isRecord } from "../json.ts";
+} from "../base/definition.ts";
+import { AgentError } from "../base/errors.ts";
+import { isRecord } from "../base/json.ts";
+import type { Agent } from "../kernel/agent.ts";
+import type { Fact } from "../kernel/event.ts";
 import { type EvalCase, readCases } from "./eval-case.ts";
 import type { Scorer } from "./scorer.ts";
 import { checkToolModes, type ToolModes } from "./tool-modes.ts";

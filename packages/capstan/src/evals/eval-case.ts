@@ -1,7 +1,7 @@
-import { formatValue, suggestName } from "../definition.ts";
-import { AgentError } from "../errors.ts";
-import { isRecord, type Json } from "../json.ts";
-import { type RunInput, readInput } from "../run/input.ts";
+import { formatValue, suggestName } from "../base/definition.ts";
+import { AgentError } from "../base/errors.ts";
+import { isRecord, type Json } from "../base/json.ts";
+import { type RunInput, readInput } from "../runtime/input.ts";
 
 /** A call that a case expects: the name of its tool, or also a part of its input. */
 export type ExpectedCall = string | { readonly name: string; readonly input?: Json };
@@ -21,8 +21,8 @@ export type EvalCase = {
   readonly forbidden?: readonly string[];
   readonly notes?: string;
   readonly tags?: readonly string[];
-  /** The run that the case was saved from; recorded tools answer from it. */
-  readonly source?: { readonly runId: string; readonly sessionId: string };
+  /** The run that the case was saved from, and its agent; recorded tools answer from it. */
+  readonly source?: { readonly runId: string; readonly sessionId: string; readonly agent?: string };
 };
 
 export const caseFields: readonly (keyof EvalCase)[] = [
@@ -59,9 +59,8 @@ export function readCase(value: unknown, owner: string): EvalCase {
   if (!isTextList(forbidden)) return reject("its forbidden tools must be a list of names");
   if (!isTextList(tags)) return reject("its tags must be a list of texts");
   if (notes !== undefined && typeof notes !== "string") return reject("its notes must be a text");
-  const isSource =
-    isRecord(source) && typeof source.runId === "string" && typeof source.sessionId === "string";
-  if (source !== undefined && !isSource) return reject("its source must have a runId and a sessionId");
+  if (source !== undefined && !isSource(source))
+    return reject("its source must have a runId and a sessionId");
   return Object.fromEntries(Object.entries(value).filter(([, field]) => field !== undefined)) as EvalCase;
 }
 
@@ -80,6 +79,12 @@ export function readCases(values: unknown, owner: string): readonly EvalCase[] {
     ids.add(id);
   }
   return cases;
+}
+
+function isSource(source: unknown): boolean {
+  if (!isRecord(source) || typeof source.runId !== "string" || typeof source.sessionId !== "string")
+    return false;
+  return source.agent === undefined || typeof source.agent === "string";
 }
 
 function isExpectedCall(call: unknown): boolean {

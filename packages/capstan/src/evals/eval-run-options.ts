@@ -1,6 +1,6 @@
-import type { AgentError } from "../errors.ts";
-import type { Result } from "../run/result.ts";
-import type { RunOptions } from "../run/run.ts";
+import type { AgentError } from "../base/errors.ts";
+import type { Result } from "../runtime/result.ts";
+import type { RunOptions } from "../runtime/run.ts";
 
 export type EvalRunOptions = Pick<RunOptions, "context" | "hooks" | "secrets" | "policy"> & {
   /**

@@ -1,6 +1,6 @@
-import type { ErrorData } from "../errors.ts";
-import type { RunStatus } from "../event.ts";
-import type { Usage } from "../model.ts";
+import type { ErrorData } from "../base/errors.ts";
+import type { RunStatus } from "../kernel/event.ts";
+import type { Usage } from "../kernel/model.ts";
 import type { EvalCase } from "./eval-case.ts";
 import type { Score } from "./scorer.ts";
 import { computeMean, computeMeanInterval, type Interval, roundScore } from "./statistics.ts";

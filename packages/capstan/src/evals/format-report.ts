@@ -1,7 +1,9 @@
+import { formatCount } from "../base/format-count.ts";
 import { checkThresholds, formatRate, formatScore } from "./check-thresholds.ts";
 import type { Comparison, Difference } from "./compare-experiments.ts";
 import type { Thresholds } from "./define-eval.ts";
 import type { CaseResult, Experiment, ScorerSummary } from "./experiment.ts";
+import { findCaseName } from "./name-case.ts";
 import type { Interval } from "./statistics.ts";
 
 /** An experiment with what it is held against, ready to be reported. */
@@ -25,9 +27,20 @@ export function formatInterval([low, high]: Interval): string {
   return `${formatScore(low)} to ${formatScore(high)}`;
 }
 
-/** Describes an attempt that did not pass in one line per reason. */
-export function describeResult(result: CaseResult): string {
-  return [`  ${formatAttempt(result)}`, ...listReasons(result).map((reason) => `    ${reason}`)].join("\n");
+/** Describes each attempt that did not pass: its case, the question unless that is the name, and a line per reason. */
+export function describeFailures({
+  cases,
+  results,
+}: Pick<Experiment, "cases" | "results">): readonly string[] {
+  const questions = new Map(cases.map(({ id, input }) => [id, findCaseName(input)]));
+  return results
+    .filter(({ passed }) => !passed)
+    .map((result) => {
+      const question = questions.get(result.caseId);
+      const asked = question === undefined || question === result.caseId ? [] : [`asked: ${question}`];
+      const details = [...asked, ...listReasons(result)].map((line) => `    ${line}`);
+      return [`  ${formatAttempt(result)}`, ...details].join("\n");
+    });
 }
 
 const formatAttempt = ({ caseId, attempt }: CaseResult): string => `${caseId} (attempt ${attempt})`;
@@ -47,22 +60,22 @@ function listReasons({ scores, error, status, text }: CaseResult): readonly stri
 
 /** Formats an experiment for a terminal. */
 export function formatEvalReport({ experiment, comparison, problems }: EvalReport): string {
-  const { name, summary, results, attempts, cases, id } = experiment;
+  const { name, summary, attempts, cases, id } = experiment;
   const isReviewed = summary.scorers.some(({ agreement }) => agreement);
   const rows = summary.scorers.map((scorer) => [
     ...toSummaryCells(scorer),
     ...(isReviewed ? [formatAgreement(scorer)] : []),
   ]);
-  const failed = results.filter(({ passed }) => !passed);
+  const failures = describeFailures(experiment);
   const lines = [
-    `${name}: ${cases.length} cases, ${attempts === 1 ? "1 attempt" : `${attempts} attempts`} each (${id})`,
+    `${name}: ${formatCount(cases.length, "case")}, ${formatCount(attempts, "attempt")} each (${id})`,
     "",
     ...alignRows([
       ["scorer", "mean", "95 % interval", "passed", ...(isReviewed ? ["as reviewed"] : [])],
       ...rows,
     ]),
     ...(comparison ? ["", ...formatComparison(comparison)] : []),
-    ...(failed.length > 0 ? ["", "Not passed:", ...failed.map(describeResult)] : []),
+    ...(failures.length > 0 ? ["", "Not passed:", ...failures] : []),
     "",
     ...(problems.length > 0 ? ["FAILED", ...problems.map((problem) => `  ${problem}`)] : ["PASSED"]),
   ];
@@ -122,7 +135,7 @@ function formatSection({ experiment, comparison, problems }: EvalReport): string
   return [
     `### ${problems.length > 0 ? "❌" : "✅"} ${escapeCell(name)}`,
     "",
-    `${summary.passed} of ${summary.results} attempts passed${summary.cost > 0 ? `, for $${summary.cost.toFixed(4)}` : ""}.`,
+    `${summary.passed} of ${formatCount(summary.results, "attempt")} passed${summary.cost > 0 ? `, for $${summary.cost.toFixed(4)}` : ""}.`,
     ...problems.map((problem) => `- ${escapeCell(problem)}`),
     "",
     ...formatMarkdownTable([

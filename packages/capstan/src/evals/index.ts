@@ -59,6 +59,6 @@ export type { Score, ScoredRun, Scorer, ScoreValue } from "./scorer.ts";
 export { createScorer, type ScorerData } from "./scorer-data.ts";
 export { scorers } from "./scorers.ts";
 export type { Interval } from "./statistics.ts";
-export { type CaseCorrection, loadRunCase, toCase } from "./to-case.ts";
+export { type CaseCorrection, loadRunCase, saveRunCase, toCase } from "./to-case.ts";
 export type { Simulation, ToolMode, ToolModes } from "./tool-modes.ts";
 export { listToolRecordings, type ToolRecording } from "./tool-recordings.ts";

@@ -1,11 +1,11 @@
-import { defineAgent, type ModelChoice } from "../agent.ts";
-import { AgentError } from "../errors.ts";
-import { getText } from "../history.ts";
-import { createEvalSessionId, createId } from "../ids.ts";
-import type { Json } from "../json.ts";
-import { readInput } from "../run/input.ts";
-import { run as startRun } from "../run/run.ts";
-import { getScope } from "../store.ts";
+import { AgentError } from "../base/errors.ts";
+import type { Json } from "../base/json.ts";
+import { defineAgent, type ModelChoice } from "../kernel/agent.ts";
+import { getText } from "../kernel/history.ts";
+import { createEvalSessionId, createId } from "../kernel/ids.ts";
+import { getScope } from "../kernel/session-id.ts";
+import { readInput } from "../runtime/input.ts";
+import { run as startRun } from "../runtime/run.ts";
 import { assertWithinQuota } from "./eval-run-options.ts";
 import type { ScoredRun, Scorer } from "./scorer.ts";
 

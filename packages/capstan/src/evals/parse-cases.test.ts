@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { AgentError } from "../errors.ts";
+import { AgentError } from "../base/errors.ts";
 import { parseCases } from "./parse-cases.ts";
 
 describe("cases from CSV", () => {
@@ -33,7 +33,7 @@ describe("cases from CSV", () => {
     ["input,input\na,b", 'it has two columns "input"'],
     ['input\n"open', "the quote that opens in line 2 is never closed"],
     ['input\n"a"b', "line 2 has text behind a closing quote"],
-    ["input\na,b", "line 2 has 2 cells, and there are 1 columns"],
+    ["input\na,b", "line 2 has 2 cells, and the header 1 column"],
     ["id,input\nx,a\nx,b", 'lines 2 and 3 have the same id "x"'],
     ["id,expected,input\nx,y,", "The case in line 2 cannot be used: it has no input"],
     ["input,context\na,{", 'the column "context" in line 2 is not JSON'],
@@ -44,11 +44,34 @@ describe("cases from CSV", () => {
 });
 
 describe("cases from JSONL", () => {
-  it("are objects, one per line, and get ids by their order", () => {
-    const text = '{"input":"a","expected":{"n":1}}\n\n{"id":"b","input":[{"role":"user","content":"hi"}]}\n';
+  it("are objects, one per line", () => {
+    const text =
+      '{"id":"a","input":"x","expected":{"n":1}}\n\n{"id":"b","input":[{"role":"user","content":"hi"}]}\n';
     expect(parseCases(text, "jsonl")).toEqual([
-      { id: "case-1", input: "a", expected: { n: 1 } },
+      { id: "a", input: "x", expected: { n: 1 } },
       { id: "b", input: [{ role: "user", content: "hi" }] },
+    ]);
+  });
+
+  it("without an id are named by their question, with a number if the name is taken", () => {
+    const inputs: readonly unknown[] = [
+      "Open on\n Monday?",
+      [
+        { role: "user", content: "Hello" },
+        { role: "assistant", content: "Hi" },
+        { role: "user", content: "Open on Monday?" },
+      ],
+      [{ type: "image", mediaType: "image/png", data: "AA==" }],
+      "x".repeat(500),
+    ];
+    const lines = inputs.map((input) => JSON.stringify({ input }));
+    const named = JSON.stringify({ id: "Open on Monday? (2)", input: "y" });
+    expect(parseCases([...lines, named].join("\n"), "jsonl").map(({ id }) => id)).toEqual([
+      "Open on Monday?",
+      "Open on Monday? (3)",
+      "[image image/png]",
+      `${"x".repeat(100)}…`,
+      "Open on Monday? (2)",
     ]);
   });
 

@@ -1,7 +1,9 @@
-import { formatValue, suggestName } from "../definition.ts";
-import { AgentError } from "../errors.ts";
-import { isRecord, type Json } from "../json.ts";
+import { formatValue, suggestName } from "../base/definition.ts";
+import { AgentError } from "../base/errors.ts";
+import { formatCount } from "../base/format-count.ts";
+import { isRecord, type Json } from "../base/json.ts";
 import { caseFields, type EvalCase, readCase } from "./eval-case.ts";
+import { createUniqueNamer, findCaseName } from "./name-case.ts";
 
 export type CaseFormat = "csv" | "jsonl";
 
@@ -9,7 +11,7 @@ const maxCases = 10_000;
 const maxFileLength = 20_000_000;
 
 /**
- * Parses the cases of a CSV or JSONL file. A case without an id gets the number of its row. Throws `invalid_input` that
+ * Parses the cases of a CSV or JSONL file. A case without an id is named by its question. Throws `invalid_input` that
  * names the line.
  */
 export function parseCases(text: string, format: CaseFormat): readonly EvalCase[] {
@@ -19,14 +21,19 @@ export function parseCases(text: string, format: CaseFormat): readonly EvalCase[
   if (rows.length === 0) throw createCasesError("it has no cases");
   if (rows.length > maxCases) throw createCasesError(`it has ${rows.length} cases; the limit is ${maxCases}`);
   const lines = new Map<string, number>();
-  return rows.map(({ line, fields }, index) => {
+  const cases = rows.map(({ line, fields }, index) => {
     const one = readCase({ ...fields, id: fields.id ?? `case-${index + 1}` }, `The case in line ${line}`);
+    if (fields.id === undefined) return { one, isNamed: false };
     const earlier = lines.get(one.id);
     if (earlier !== undefined)
       throw createCasesError(`lines ${earlier} and ${line} have the same id ${JSON.stringify(one.id)}`);
     lines.set(one.id, line);
-    return one;
+    return { one, isNamed: true };
   });
+  const makeUnique = createUniqueNamer(lines.keys());
+  return cases.map(({ one, isNamed }) =>
+    isNamed ? one : { ...one, id: makeUnique(findCaseName(one.input) ?? one.id) },
+  );
 }
 
 type Row = { readonly line: number; readonly fields: { readonly [field: string]: unknown } };
@@ -65,7 +72,7 @@ function readCsv(text: string): readonly Row[] {
     .map(({ line, cells }) => {
       if (cells.length > columns.length)
         throw createCasesError(
-          `line ${line} has ${cells.length} cells, and there are ${columns.length} columns`,
+          `line ${line} has ${formatCount(cells.length, "cell")}, and the header ${formatCount(columns.length, "column")}`,
         );
       const pairs = columns.flatMap((column, index) => {
         const cell = cells[index] ?? "";

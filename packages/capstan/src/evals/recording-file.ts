@@ -1,5 +1,5 @@
-import { AgentError } from "../errors.ts";
-import { isRecord } from "../json.ts";
+import { AgentError } from "../base/errors.ts";
+import { isRecord } from "../base/json.ts";
 import type { Eval } from "./define-eval.ts";
 import {
   formatToolRecordings,

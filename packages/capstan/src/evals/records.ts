@@ -1,8 +1,8 @@
 // Datasets and experiments as records: the dataset in `dataset`, its cases in `dataset:<name>`; the experiment in
 // `experiment`, its cases and results in `experiment:<id>`.
-import { AgentError, describeThrown } from "../errors.ts";
-import { isRecord, type Json } from "../json.ts";
-import { type Records, updateRecord } from "../store.ts";
+import { AgentError, describeThrown } from "../base/errors.ts";
+import { isRecord, type Json } from "../base/json.ts";
+import { type Records, updateRecord } from "../kernel/records.ts";
 import { type EvalCase, readCase } from "./eval-case.ts";
 import { type CaseResult, type Experiment, type Review, summarizeResults } from "./experiment.ts";
 

@@ -2,18 +2,18 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { defineAgent } from "../agent.ts";
+import { AgentError } from "../base/errors.ts";
 import { local } from "../engines/local.ts";
-import { AgentError } from "../errors.ts";
+import { agentTool } from "../features/nested/agent-tool.ts";
+import { defineAgent } from "../kernel/agent.ts";
+import { defineTool } from "../kernel/tool.ts";
 import { recorded } from "../models/recorded.ts";
-import { agentTool } from "../run/agent-tool.ts";
-import { run } from "../run/run.ts";
-import { loadRunFacts } from "../sessions/load-facts.ts";
+import { loadRunFacts } from "../runtime/load-facts.ts";
+import { run } from "../runtime/run.ts";
 import { sessions } from "../sessions/sessions.ts";
 import { memory } from "../stores/memory.ts";
 import { sqlite } from "../stores/sqlite/sqlite.ts";
 import { type Script, scriptedModel } from "../testing/scripted-model.ts";
-import { defineTool } from "../tool.ts";
 import { defineEval, type EvalDefinition } from "./define-eval.ts";
 import type { EvalCase } from "./eval-case.ts";
 import { expectEval } from "./expect-eval.ts";
@@ -470,7 +470,7 @@ describe("a case from a run", () => {
     const facts = await store.read("ses_1");
     const saved = toCase(facts, { expected: "Four lamps.", notes: "too terse" });
     expect(saved).toEqual({
-      id: runId,
+      id: "stock:lamp",
       input: [
         { type: "user", content: "Hello" },
         { type: "assistant", parts: [{ type: "text", text: "Answer: nothing" }] },
@@ -478,7 +478,7 @@ describe("a case from a run", () => {
       ],
       expected: "Four lamps.",
       notes: "too terse",
-      source: { runId, sessionId: "ses_1" },
+      source: { runId, sessionId: "ses_1", agent: "shop" },
     });
     const { results } = await runEval(createEval({ cases: [saved] }));
     expect(results[0]).toMatchObject({

@@ -1,10 +1,10 @@
-import type { Agent } from "../agent.ts";
-import { backgroundClock, type Clock } from "../clock.ts";
-import { suggestName } from "../definition.ts";
-import { AgentError, describeThrown, type ErrorData } from "../errors.ts";
-import { createId } from "../ids.ts";
-import type { Json } from "../json.ts";
-import type { Store } from "../store.ts";
+import { backgroundClock, type Clock } from "../base/clock.ts";
+import { suggestName } from "../base/definition.ts";
+import { AgentError, describeThrown, type ErrorData } from "../base/errors.ts";
+import type { Json } from "../base/json.ts";
+import type { Agent } from "../kernel/agent.ts";
+import { createId } from "../kernel/ids.ts";
+import type { Store } from "../runtime/store.ts";
 import { memory } from "../stores/memory.ts";
 import type { Eval } from "./define-eval.ts";
 import { type EvalCase, readCases } from "./eval-case.ts";

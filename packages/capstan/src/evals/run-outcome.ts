@@ -1,8 +1,8 @@
-import type { Fact, RunStatus } from "../event.ts";
-import { type Citation, type Fragment, getCalls } from "../history.ts";
-import type { Json } from "../json.ts";
-import type { Usage } from "../model.ts";
-import { findEnd, isNested } from "../sessions/load-facts.ts";
+import type { Json } from "../base/json.ts";
+import type { Fact, RunStatus } from "../kernel/event.ts";
+import { type Citation, type Fragment, getCalls } from "../kernel/history.ts";
+import type { Usage } from "../kernel/model.ts";
+import { findEnd, isNested } from "../runtime/load-facts.ts";
 
 /** A call that a run made. `isExecuted` is false if it was denied, refused or invalid. */
 export type MadeCall = {

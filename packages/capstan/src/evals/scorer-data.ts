@@ -1,6 +1,6 @@
-import { formatValue, suggestName } from "../definition.ts";
-import { AgentError } from "../errors.ts";
-import { isRecord } from "../json.ts";
+import { formatValue, suggestName } from "../base/definition.ts";
+import { AgentError } from "../base/errors.ts";
+import { isRecord } from "../base/json.ts";
 import type { Scorer } from "./scorer.ts";
 import { scorers } from "./scorers.ts";
 

@@ -1,8 +1,8 @@
-import { formatValue } from "../definition.ts";
-import { AgentError, describeThrown } from "../errors.ts";
-import type { Fact } from "../event.ts";
-import { isRecord, type Json } from "../json.ts";
-import type { Store } from "../store.ts";
+import { formatValue } from "../base/definition.ts";
+import { AgentError, describeThrown } from "../base/errors.ts";
+import { isRecord, type Json } from "../base/json.ts";
+import type { Fact } from "../kernel/event.ts";
+import type { Store } from "../runtime/store.ts";
 import type { EvalCase } from "./eval-case.ts";
 import type { GetEvalRunOptions } from "./eval-run-options.ts";
 import type { RunOutcome } from "./run-outcome.ts";

@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { defineAgent } from "../agent.ts";
-import type { Json } from "../json.ts";
-import { run } from "../run/run.ts";
-import { loadRunFacts } from "../sessions/load-facts.ts";
+import type { Json } from "../base/json.ts";
+import { defineAgent } from "../kernel/agent.ts";
+import { defineTool } from "../kernel/tool.ts";
+import { loadRunFacts } from "../runtime/load-facts.ts";
+import { run } from "../runtime/run.ts";
 import { memory } from "../stores/memory.ts";
 import { type Script, scriptedModel } from "../testing/scripted-model.ts";
-import { defineTool } from "../tool.ts";
 import type { EvalCase } from "./eval-case.ts";
 import { readOutcome } from "./run-outcome.ts";
 import { type Score, type Scorer, scoreRun } from "./scorer.ts";

@@ -1,4 +1,4 @@
-import { formatShortJson, type Json, toCanonicalJson } from "../json.ts";
+import { formatShortJson, type Json, toCanonicalJson } from "../base/json.ts";
 import { type SchemaInput, toSchema } from "../schema/schema.ts";
 import { callSequence } from "./call-sequence.ts";
 import { judge } from "./judge.ts";

@@ -1,11 +1,13 @@
-import { AgentError } from "../errors.ts";
-import type { Fact } from "../event.ts";
-import type { Json } from "../json.ts";
-import type { RunInput } from "../run/input.ts";
-import { isInRun, isNested, loadFacts } from "../sessions/load-facts.ts";
-import { fold } from "../state/apply.ts";
-import type { Store } from "../store.ts";
+import { AgentError } from "../base/errors.ts";
+import type { Json } from "../base/json.ts";
+import type { Fact } from "../kernel/event.ts";
+import { fold } from "../runtime/apply.ts";
+import type { RunInput } from "../runtime/input.ts";
+import { isInRun, isNested, loadFacts } from "../runtime/load-facts.ts";
+import type { Store } from "../runtime/store.ts";
 import type { EvalCase } from "./eval-case.ts";
+import { createUniqueNamer, findCaseName } from "./name-case.ts";
+import { loadCases, saveCases } from "./records.ts";
 import { readOutcome } from "./run-outcome.ts";
 
 /** What a user changes in a case that is saved from a run. */
@@ -25,13 +27,13 @@ export function toCase(facts: readonly Fact[], correction: CaseCorrection = {}):
   const start = facts.findLast((fact) => fact.type === "run_start" && !isNested(fact));
   if (start?.type !== "run_start")
     throw new AgentError("unknown_run", "These facts contain no run: `run_start` is missing.");
-  const { runId, sessionId } = start;
+  const { runId, sessionId, agent } = start;
   const runFacts = facts.filter((fact) => isInRun(fact, runId));
   const { text, output, calls } = readOutcome(runFacts);
   const expected = correction.expected ?? output ?? (text === "" ? undefined : text);
   const { notes, tags } = correction;
   return {
-    id: correction.id ?? runId,
+    id: correction.id ?? findCaseName(start.input) ?? runId,
     input: toCaseInput(facts.slice(0, facts.indexOf(start)), start),
     ...(expected !== undefined && { expected }),
     // A corrected answer may need other calls than the run made.
@@ -40,7 +42,7 @@ export function toCase(facts: readonly Fact[], correction: CaseCorrection = {}):
     }),
     ...(notes !== undefined && { notes }),
     ...(tags !== undefined && { tags }),
-    source: { runId, sessionId },
+    source: { runId, sessionId, agent },
   };
 }
 
@@ -57,6 +59,23 @@ export async function loadRunCase(
     (fact) => fact.type === "run_start" && !isNested(fact) && fact.seq > run.firstSeq,
   );
   return toCase(next === -1 ? facts : facts.slice(0, next), correction);
+}
+
+/**
+ * Saves a stored run as a case of a dataset. Without an id it is named by its question, with a number if another run has
+ * asked the same; the case that the run was saved as before is replaced.
+ */
+export async function saveRunCase(
+  store: Store,
+  dataset: string,
+  { runId, ...correction }: CaseCorrection & { readonly runId: string },
+): Promise<EvalCase> {
+  const saved = await loadRunCase(store, runId, correction);
+  const others = (await loadCases(store, dataset)).filter(({ source }) => source?.runId !== runId);
+  const makeUnique = createUniqueNamer(others.map(({ id }) => id));
+  const named = correction.id === undefined ? { ...saved, id: makeUnique(saved.id) } : saved;
+  await saveCases(store, dataset, [named]);
+  return named;
 }
 
 type RunStart = Extract<Fact, { readonly type: "run_start" }>;

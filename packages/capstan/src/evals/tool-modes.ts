@@ -1,11 +1,11 @@
-import type { Agent } from "../agent.ts";
-import { toToolMap } from "../agent.ts";
-import { formatValue, suggestName } from "../definition.ts";
-import { AgentError } from "../errors.ts";
-import { isRecord, type Json } from "../json.ts";
-import { asAgentRequest, createAgentRequest } from "../perform/call-agent.ts";
-import { toJson } from "../perform/to-json.ts";
-import type { Tool, ToolContext } from "../tool.ts";
+import { formatValue, suggestName } from "../base/definition.ts";
+import { AgentError } from "../base/errors.ts";
+import { isRecord, type Json } from "../base/json.ts";
+import { asAgentRequest, createAgentRequest } from "../features/nested/call-agent.ts";
+import type { Agent } from "../kernel/agent.ts";
+import { toToolMap } from "../kernel/agent.ts";
+import { toJson } from "../kernel/calls/to-json.ts";
+import type { Tool, ToolContext } from "../kernel/tool.ts";
 import type { RecordingLookup } from "./tool-recordings.ts";
 
 /** Answers instead of the tool: with a fixed value, or with what a function of the input returns. */

@@ -1,10 +1,10 @@
 // A file of recorded tools has JSON lines, one per call:
 //   {"case":"refund-1","tool":"find_order","input":{"id":7},"result":{"content":"…","data":…}}
 // Without `case`, a line answers the calls of any case.
-import { AgentError } from "../errors.ts";
-import type { Fact } from "../event.ts";
-import { isRecord, type Json, toCanonicalJson } from "../json.ts";
-import type { ToolReturn } from "../tool.ts";
+import { AgentError } from "../base/errors.ts";
+import { isRecord, type Json, toCanonicalJson } from "../base/json.ts";
+import type { Fact } from "../kernel/event.ts";
+import type { ToolReturn } from "../kernel/tool.ts";
 
 /** The recorded answer of one call. */
 export type ToolRecording = {

@@ -13,14 +13,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { defineAgent } from "../agent.ts";
-import type { Event, Fact } from "../event.ts";
-import { run } from "../run/run.ts";
+import { defineAgent } from "../kernel/agent.ts";
+import type { Event, Fact } from "../kernel/event.ts";
+import { defineTool } from "../kernel/tool.ts";
+import { run } from "../runtime/run.ts";
 import { listSecretForms } from "../secrets/secret-forms.ts";
 import { memory } from "../stores/memory.ts";
 import { collect } from "../testing/collect.ts";
 import { scriptedModel } from "../testing/scripted-model.ts";
-import { defineTool } from "../tool.ts";
 import { fileLogs, sessionFolder } from "./file-logs.ts";
 
 let directory = "";
@@ -111,6 +111,54 @@ describe("fileLogs", () => {
       JSON.stringify(createWarning("s", 1)),
       "",
     ]);
+  });
+});
+
+describe("the folder of a removed session", () => {
+  const createStart = (seq: number): Fact => ({
+    ...createWarning("s", seq),
+    ...{ type: "run_start", input: [], policy: {} as never, timeZone: "UTC" },
+  });
+  const createEnd = (seq: number): Fact => ({
+    ...createWarning("s", seq),
+    ...{ type: "done", status: "done", text: "", usage: {} as never, cost: 0, grounded: false },
+  });
+
+  it("is deleted with the text that waits to be written, and a run that goes on does not restore it", async () => {
+    const logs = fileLogs({ directory });
+    logs(createStart(1));
+    await logs.flush();
+    logs(createWarning("s", 2));
+    const removal = logs.remove("s");
+    logs(createWarning("s", 3));
+    await removal;
+    logs(createEnd(4));
+    await logs.close();
+    expect(readdirSync(directory)).toEqual([]);
+  });
+
+  it("is not restored after another process has deleted it, until the next run", async () => {
+    const logs = fileLogs({ directory, onError: (error) => expect.unreachable(error.message) });
+    logs(createStart(1));
+    await logs.flush();
+    await fileLogs({ directory }).remove("s");
+    logs(createWarning("s", 2));
+    await logs.flush();
+    expect(readdirSync(directory)).toEqual([]);
+    logs(createStart(3));
+    logs(createWarning("s", 4));
+    await logs.close();
+    expect(readEvents("s")).toEqual([createStart(3), createWarning("s", 4)]);
+  });
+
+  it("keeps the other sessions, and a session that is not logged has none", async () => {
+    const logs = fileLogs({ directory });
+    logs(createWarning("s", 1));
+    logs(createWarning("t", 2));
+    await logs.remove("s");
+    await logs.remove("unknown");
+    expect(readdirSync(directory)).toEqual(["t"]);
+    expect(readEvents("t")).toEqual([createWarning("t", 2)]);
   });
 });
 

@@ -6,12 +6,13 @@
 //
 // <session> is the session id with every character except A-Z, a-z, 0-9, _ and - percent-encoded. An id that is longer
 // than 80 characters or has capitals, which some file systems do not distinguish, is followed by "." and a hash.
-// Files are append-only and readable only by their owner.
+// Files are append-only and readable only by their owner. A folder that is missing while a run writes to it was deleted
+// with its session, maybe by another process: it is created again only for a new or resumed run.
 import { createHash } from "node:crypto";
-import { type FileHandle, mkdir, open } from "node:fs/promises";
+import { type FileHandle, mkdir, open, rm } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
-import { describeThrown } from "../errors.ts";
-import type { Event } from "../event.ts";
+import { AgentError, describeThrown } from "../base/errors.ts";
+import type { Event } from "../kernel/event.ts";
 import { escapeUnseen } from "../secrets/json-text.ts";
 import { jsonLines } from "./json-lines.ts";
 import { readableLog } from "./readable-log.ts";
@@ -33,6 +34,11 @@ export interface FileLogs {
   (event: Event): void;
   /** Resolves when all events so far are in the files. */
   flush(): Promise<void>;
+  /**
+   * Deletes the folder of a session. A run that is still active writes no more. Rejects with `store_failed` if something
+   * remains.
+   */
+  remove(sessionId: string): Promise<void>;
   /** Like `flush`. Later events are not written. */
   close(): Promise<void>;
 }
@@ -49,16 +55,23 @@ export function fileLogs({ directory, secrets = [], deltas = false, onError }: F
     reasoningLog(appendTo("reasoning.log"), { secrets }),
   ];
   let closed = false;
+  const activeFolders = new Set<string>();
   const sink = (event: Event): void => {
     if (closed) return;
-    folder = join(root, sessionFolder(event.sessionId));
+    const { type, parentRunId, sessionId } = event;
+    const isRoot = parentRunId === undefined;
+    folder = join(root, sessionFolder(sessionId));
+    if (!activeFolders.has(folder) || (isRoot && type === "run_start")) files.addFolder(folder);
+    activeFolders.add(folder);
     for (const writeEvent of sinks) writeEvent(event);
+    if (isRoot && (type === "done" || type === "waiting")) activeFolders.delete(folder);
   };
   const close = (): Promise<void> => {
     closed = true;
     return files.flush();
   };
-  return Object.assign(sink, { flush: files.flush, close });
+  const remove = (sessionId: string) => files.removeFolder(join(root, sessionFolder(sessionId)));
+  return Object.assign(sink, { flush: files.flush, remove, close });
 }
 
 const maxFolderLength = 80;
@@ -81,14 +94,20 @@ function percentEncode(character: string): string {
 }
 
 interface FileAppender {
+  /** Creates the folder with the next text for a file in it. Without this, text for a missing folder is dropped. */
+  addFolder(folder: string): void;
   append(file: string, text: string): void;
+  /** Deletes the folder with the text that waits for its files. */
+  removeFolder(folder: string): Promise<void>;
   flush(): Promise<void>;
 }
 
 /** Queues text per file. Text that arrives during a write is written together in the next batch, in order. */
 function createFileAppender(onError: (error: Error, file: string) => void): FileAppender {
   const failedFiles = new Set<string>();
-  let pending = new Map<string, string[]>();
+  const newFolders = new Set<string>();
+  /** The texts of the next write, by file. */
+  let batch: Map<string, string> | undefined;
   let tail: Promise<void> = Promise.resolve();
 
   function markFailed(file: string, thrown: unknown): void {
@@ -96,30 +115,59 @@ function createFileAppender(onError: (error: Error, file: string) => void): File
     onError(thrown instanceof Error ? thrown : new Error(String(thrown)), file);
   }
 
-  async function writePending(): Promise<void> {
-    const batch = [...pending].filter(([file]) => !failedFiles.has(file));
-    pending = new Map();
-    for (const [file, texts] of batch) {
-      const append = appendLines(file, texts.join("")).catch((thrown) => markFailed(file, thrown));
+  async function write(file: string, text: string): Promise<void> {
+    const folder = dirname(file);
+    if (newFolders.has(folder)) await mkdir(folder, { recursive: true, mode: 0o700 });
+    newFolders.delete(folder);
+    await appendLines(file, text).catch((thrown: NodeJS.ErrnoException) => {
+      if (thrown.code !== "ENOENT") throw thrown;
+    });
+  }
+
+  async function writeBatch(texts: Map<string, string>): Promise<void> {
+    if (batch === texts) batch = undefined;
+    for (const [file, text] of texts) {
+      if (failedFiles.has(file)) continue;
+      const append = write(file, text).catch((thrown) => markFailed(file, thrown));
       // An `onError` callback that throws must not stop the other files.
       await append.catch(() => undefined);
     }
   }
 
   return {
+    addFolder: (folder) => void newFolders.add(folder),
     append(file, text) {
       if (failedFiles.has(file)) return;
-      if (pending.size === 0) tail = tail.then(writePending);
-      const texts = pending.get(file) ?? [];
-      texts.push(text);
-      pending.set(file, texts);
+      if (!batch) {
+        const texts = new Map<string, string>();
+        batch = texts;
+        tail = tail.then(() => writeBatch(texts));
+      }
+      batch.set(file, (batch.get(file) ?? "") + text);
+    },
+    removeFolder(folder) {
+      newFolders.delete(folder);
+      for (const file of batch?.keys() ?? []) if (dirname(file) === folder) batch?.delete(file);
+      batch = undefined; // later texts are written after the removal
+      const removal = tail.then(() => deleteFolder(folder));
+      tail = removal.catch(() => undefined);
+      return removal;
     },
     flush: () => tail,
   };
 }
 
+/** Retries while another process writes to the folder. */
+async function deleteFolder(folder: string): Promise<void> {
+  try {
+    await rm(folder, { recursive: true, force: true, maxRetries: 5 });
+  } catch (cause) {
+    const message = `Cannot delete the logs in ${folder}: ${describeThrown(cause, "store_failed").message}`;
+    throw new AgentError("store_failed", message, { cause });
+  }
+}
+
 async function appendLines(file: string, text: string): Promise<void> {
-  await mkdir(dirname(file), { recursive: true, mode: 0o700 });
   const handle = await open(file, "a+", 0o600);
   try {
     await handle.appendFile((await endsMidLine(handle)) ? `\n${text}` : text);

@@ -1,11 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { defineAgent } from "../agent.ts";
-import type { Delta, Event, Fact } from "../event.ts";
-import { run } from "../run/run.ts";
+import { defineAgent } from "../kernel/agent.ts";
+import type { Delta, Event, Fact } from "../kernel/event.ts";
+import { defineTool } from "../kernel/tool.ts";
+import { run } from "../runtime/run.ts";
 import { collect } from "../testing/collect.ts";
 import { scriptedModel } from "../testing/scripted-model.ts";
-import { defineTool } from "../tool.ts";
 import { type JsonLinesOptions, jsonLines } from "./json-lines.ts";
 
 const origin = { runId: "r", sessionId: "s", agent: "a", turn: 1 };

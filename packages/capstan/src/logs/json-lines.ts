@@ -1,5 +1,5 @@
-import { describeThrown } from "../errors.ts";
-import { type Delta, type Event, isFact } from "../event.ts";
+import { describeThrown } from "../base/errors.ts";
+import { type Delta, type Event, isFact } from "../kernel/event.ts";
 import { type MaskText, toJsonLine } from "../secrets/json-text.ts";
 import { createDeltaMask, type DeltaMask, isTextDelta, type TextDelta } from "../secrets/mask-deltas.ts";
 import { createStreamFactory, createTextMask } from "../secrets/mask-secrets.ts";

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { defineAgent } from "../agent.ts";
-import type { Event, Fact, FactBody } from "../event.ts";
-import { run } from "../run/run.ts";
+import { defineAgent } from "../kernel/agent.ts";
+import type { Event, Fact, FactBody } from "../kernel/event.ts";
+import { defineTool } from "../kernel/tool.ts";
+import { run } from "../runtime/run.ts";
 import { fakeClock } from "../testing/fake-clock.ts";
 import { scriptedModel } from "../testing/scripted-model.ts";
-import { defineTool } from "../tool.ts";
 import { type ReadableLogOptions, readableLog } from "./readable-log.ts";
 
 const at = Date.UTC(2026, 0, 1);

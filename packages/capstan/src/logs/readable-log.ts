@@ -1,6 +1,7 @@
-import { type Event, type Fact, isFact } from "../event.ts";
-import { getText, toPlainText } from "../history.ts";
-import { getStopReason } from "../model.ts";
+import { formatCount } from "../base/format-count.ts";
+import { type Event, type Fact, isFact } from "../kernel/event.ts";
+import { getText, toPlainText } from "../kernel/history.ts";
+import { getStopReason } from "../kernel/model.ts";
 import { createLogFormatter, type LogFormatter } from "./log-formatter.ts";
 
 export type ReadableLogOptions = {
@@ -116,7 +117,7 @@ function formatProblem(
 
 function formatCompaction(fact: FactOf<"compacted">, format: LogFormatter): string {
   const { until, text, model, results } = fact;
-  if (results) return `Shortened ${results.length} results of the last turns`;
+  if (results) return `Shortened ${formatCount(results.length, "result")} of the last turns`;
   if (text === undefined) return `Shortened results in ${until} earlier entries`;
   return `${until} earlier entries ${model === undefined ? "dropped" : `summarized by ${format.name(model)}`}: ${format.text(text)}`;
 }
@@ -126,5 +127,5 @@ function formatReasonSuffix(text: string | undefined, format: LogFormatter): str
 }
 
 function formatAttempts(count: number): string {
-  return count === 1 ? "1 attempt" : `${count} attempts`;
+  return formatCount(count, "attempt");
 }

@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { defineAgent } from "../agent.ts";
-import type { Event } from "../event.ts";
-import type { AssistantPart } from "../history.ts";
-import { run } from "../run/run.ts";
+import { defineAgent } from "../kernel/agent.ts";
+import type { Event } from "../kernel/event.ts";
+import type { AssistantPart } from "../kernel/history.ts";
+import { defineTool } from "../kernel/tool.ts";
+import { run } from "../runtime/run.ts";
 import { memory } from "../stores/memory.ts";
 import { fakeClock } from "../testing/fake-clock.ts";
 import { scriptedModel } from "../testing/scripted-model.ts";
-import { defineTool } from "../tool.ts";
 import { reasoningLog } from "./reasoning-log.ts";
 
 const look = defineTool({

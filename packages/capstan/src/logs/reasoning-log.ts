@@ -1,4 +1,4 @@
-import { type Event, isFact } from "../event.ts";
+import { type Event, isFact } from "../kernel/event.ts";
 import { createLogFormatter } from "./log-formatter.ts";
 
 export type ReasoningLogOptions = {

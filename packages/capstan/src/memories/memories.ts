@@ -1,11 +1,11 @@
 // The memories of one user are records of kind `memory:<user>`, one per scope. A record has all memories of its scope, so
 // that a change of several, such as renaming a folder, is one write, a limit of their total is exact, and the calls
 // that were applied are stored with what they changed. Only the newest version is kept.
-import { AgentError } from "../errors.ts";
-import { isRecord, type Json } from "../json.ts";
-import { buildExcerpt, scoreMatch, splitQuery } from "../match-words.ts";
-import { type Records, updateRecord } from "../store.ts";
-import { splitWords } from "../words.ts";
+import { AgentError } from "../base/errors.ts";
+import { isRecord, type Json } from "../base/json.ts";
+import { buildExcerpt, scoreMatch, splitQuery } from "../base/match-words.ts";
+import { splitWords } from "../base/words.ts";
+import { type Records, updateRecord } from "../kernel/records.ts";
 import {
   isWithin,
   type Memory,

@@ -1,5 +1,5 @@
-import { AgentError } from "../errors.ts";
-import type { Provenance } from "../provenance.ts";
+import { AgentError } from "../base/errors.ts";
+import type { Provenance } from "../kernel/provenance.ts";
 
 /** A text that agents keep across sessions, at a path such as `/memories/preferences.md`. */
 export type Memory = {

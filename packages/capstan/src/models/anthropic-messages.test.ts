@@ -1,15 +1,15 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { AssistantEntry, AssistantPart, CallPart, Entry } from "../history.ts";
-import type { Json } from "../json.ts";
-import type { Chunk, ModelRequest, ToolSpec, Usage } from "../model.ts";
+import type { Json } from "../base/json.ts";
 import {
   addChunk,
   buildParts,
   createMessageBuilder,
   type MessageBuilder,
-} from "../perform/message-builder.ts";
+} from "../kernel/calls/message-builder.ts";
+import type { AssistantEntry, AssistantPart, CallPart, Entry } from "../kernel/history.ts";
+import type { Chunk, ModelRequest, ToolSpec, Usage } from "../kernel/model.ts";
 import type { JsonSchema } from "../schema/schema.ts";
 import { anthropicMessages } from "./anthropic-messages.ts";
 import { tagData, type WireEvent, type WireSettings } from "./wire.ts";

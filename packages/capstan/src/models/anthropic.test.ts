@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { defineAgent } from "../agent.ts";
-import { run } from "../run/run.ts";
+import { defineAgent } from "../kernel/agent.ts";
+import { run } from "../runtime/run.ts";
 import { memory } from "../stores/memory.ts";
 import { modelSuite } from "../testing/model-suite.ts";
 import { anthropicEncoder } from "../testing/wire-encoders.ts";

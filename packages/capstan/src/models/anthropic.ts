@@ -1,4 +1,4 @@
-import type { Model } from "../model.ts";
+import type { Model } from "../kernel/model.ts";
 import { filesBeta } from "./anthropic-messages/request.ts";
 import { anthropicMessages } from "./anthropic-messages.ts";
 import { readEnv, requireKey } from "./environment.ts";

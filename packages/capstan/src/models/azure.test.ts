@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import OpenAI, { AzureOpenAI } from "openai";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import type { Entry } from "../history.ts";
+import type { Entry } from "../kernel/history.ts";
 import {
   type CloudRequest,
   joinText,

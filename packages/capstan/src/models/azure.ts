@@ -6,8 +6,8 @@
  * A key is sent as `api-key`, a token of Microsoft Entra as `Authorization: Bearer`. Streams begin with an event without
  * choices that has the filter results of the prompt, and `content_filter_results` are beside each delta.
  */
-import { AgentError } from "../errors.ts";
-import type { Model } from "../model.ts";
+import { AgentError } from "../base/errors.ts";
+import type { Model } from "../kernel/model.ts";
 import { createTokenAuth, type TokenProvider } from "./credentials.ts";
 import { createEmbeddingModel } from "./embeddings/embedding-model.ts";
 import { readEnv, requireKey } from "./environment.ts";

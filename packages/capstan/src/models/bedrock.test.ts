@@ -7,8 +7,9 @@ import { EventStreamCodec } from "@smithy/core/event-streams";
 import type { MessageHeaders } from "@smithy/types";
 import { createParser } from "eventsource-parser";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { defineAgent } from "../agent.ts";
-import { run } from "../run/run.ts";
+import { defineAgent } from "../kernel/agent.ts";
+import { defineTool } from "../kernel/tool.ts";
+import { run } from "../runtime/run.ts";
 import { memory } from "../stores/memory.ts";
 import {
   type CloudRequest,
@@ -21,7 +22,6 @@ import {
 import { fakeClock } from "../testing/fake-clock.ts";
 import { modelSuite } from "../testing/model-suite.ts";
 import { anthropicEncoder } from "../testing/wire-encoders.ts";
-import { defineTool } from "../tool.ts";
 import { anthropic } from "./anthropic.ts";
 import { type BedrockOptions, bedrock } from "./bedrock.ts";
 import { getNamedModel } from "./named-model.ts";

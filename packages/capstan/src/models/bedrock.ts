@@ -1,7 +1,7 @@
 // Models in Amazon Bedrock, by the APIs of `bedrock-runtime`: Anthropic's models by InvokeModel, whose body is that of the
 // Messages API without `model` and `stream` and whose stream is framed in binary messages; all others by the
 // OpenAI-compatible APIs below `/openai/v1`. Requests are signed with AWS keys, or have an API key of Bedrock.
-import type { Model } from "../model.ts";
+import type { Model } from "../kernel/model.ts";
 import { createCloudMessages } from "./anthropic-messages.ts";
 import { type AwsKeys, type AwsKeysProvider, getAwsCredential } from "./bedrock/aws-credentials.ts";
 import { createBedrockReader } from "./bedrock/reader.ts";

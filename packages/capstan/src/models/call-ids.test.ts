@@ -1,8 +1,11 @@
 import { describe, expect, it } from "vitest";
-import type { AssistantEntry, Entry } from "../history.ts";
-import type { Chunk, ModelRequest } from "../model.ts";
-import { addChunk, buildParts, createMessageBuilder } from "../perform/message-builder.ts";
+import { addChunk, buildParts, createMessageBuilder } from "../kernel/calls/message-builder.ts";
+import type { AssistantEntry, Entry } from "../kernel/history.ts";
+import type { Chunk, ModelRequest } from "../kernel/model.ts";
 import { anthropicMessages } from "./anthropic-messages.ts";
+import { withDistinctCallIds } from "./distinct-call-ids.ts";
+import { toPrompt } from "./from-ai-sdk/ai-sdk-prompt.ts";
+import { geminiContent } from "./gemini-content.ts";
 import { createChatWire, openAiChat } from "./openai-chat.ts";
 import { openAiResponses } from "./openai-responses.ts";
 import type { Wire } from "./wire.ts";
@@ -58,6 +61,67 @@ function findSentIds(wire: Wire, history: readonly Entry[]): readonly string[] {
   });
   return ids;
 }
+
+const geminiAnswer = (id: string) => ({
+  candidates: [
+    { content: { parts: [{ functionCall: { id, name: "pay", args: {} } }] }, finishReason: "STOP" },
+  ],
+});
+
+/** Lets the provider make a call in two turns, and returns the ids of both calls and of their results. */
+function findRepeatedIds(wire: Wire, answer: object): readonly string[] {
+  const history = ["call_1", "call_1~2"].flatMap((id) => {
+    const message = createMessageBuilder(() => id);
+    for (const chunk of wire.fromJson(answer)) addChunk(message, chunk);
+    const result: Entry = { type: "result", callId: id, name: "pay", status: "ok", content: "Paid." };
+    return [
+      { type: "user" as const, content: "Pay." },
+      { type: "assistant" as const, parts: buildParts(message) },
+      result,
+    ];
+  });
+  return findSentIds(wire, history);
+}
+
+describe("a call id that a provider repeats in a later turn", () => {
+  it.each<[string, Wire, object]>([
+    ["chat completions", openAiChat, chatAnswer("call_1")],
+    ["chat completions, with a signature", compatible, chatAnswer(signedId)],
+    ["Mistral's chat completions", mistral, chatAnswer("functions.pay:0")],
+    ["responses", openAiResponses, responsesAnswer("call_1")],
+    ["responses, with a signature", openAiResponses, responsesAnswer(signedId)],
+    ["messages", anthropicMessages, anthropicAnswer("call_1")],
+    ["Gemini", geminiContent, geminiAnswer("call_1")],
+  ])("is sent once; each result has the id of its call: %s", (_, wire, answer) => {
+    const [first, firstResult, second, secondResult] = findRepeatedIds(wire, answer);
+    expect([firstResult, secondResult]).toEqual([first, second]);
+    expect(second).not.toBe(first);
+  });
+
+  it("is sent once through the AI SDK", () => {
+    const call = { type: "call" as const, name: "pay", input: {} };
+    const history: readonly Entry[] = [
+      { type: "assistant", parts: [{ ...call, id: "call_1" }] },
+      { type: "result", callId: "call_1", name: "pay", status: "ok", content: "Paid." },
+      { type: "assistant", parts: [{ ...call, id: "call_1~2", providerId: "call_1" }] },
+      { type: "result", callId: "call_1~2", name: "pay", status: "ok", content: "Paid." },
+    ];
+    const request = { instructions: "", history, tools: [], toolChoice: "auto" as const, thinking: false };
+    const ids = JSON.stringify(toPrompt(request, { version: "v2", provider: "p" })).match(
+      /(?<="toolCallId":")[^"]+/g,
+    );
+    expect(ids).toEqual(["call_1", "call_1", "call_1~2", "call_1~2"]);
+  });
+
+  it("is the same text in every request, so that the provider's cache holds", () => {
+    const history: readonly Entry[] = ["call_1", "call_1~2"].map((id) => ({
+      type: "assistant",
+      parts: [{ type: "call", id, name: "pay", input: {}, ...(id !== "call_1" && { providerId: "call_1" }) }],
+    }));
+    expect(withDistinctCallIds(history)[1]).toBe(withDistinctCallIds(history)[1]);
+    expect(withDistinctCallIds(history.slice(0, 1))).toEqual(history.slice(0, 1));
+  });
+});
 
 describe("a call id that only its server accepts", () => {
   it.each<[string, Wire, (id: string) => object, string]>([

@@ -1,9 +1,9 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
-import { defineAgent } from "../agent.ts";
-import { AgentError, type ErrorCode } from "../errors.ts";
-import { run } from "../run/run.ts";
+import { AgentError, type ErrorCode } from "../base/errors.ts";
+import { defineAgent } from "../kernel/agent.ts";
+import { run } from "../runtime/run.ts";
 import { memory } from "../stores/memory.ts";
 import { fakeClock } from "../testing/fake-clock.ts";
 import { buildCircuitKey, getCircuit } from "./circuit.ts";

@@ -1,5 +1,5 @@
-import { systemClock } from "../clock.ts";
-import { AgentError, isOutage } from "../errors.ts";
+import { systemClock } from "../base/clock.ts";
+import { AgentError, isOutage } from "../base/errors.ts";
 import { withCache } from "./with-cache.ts";
 
 /** A circuit breaker as one request sees it: checked before the request, updated with its outcome. */

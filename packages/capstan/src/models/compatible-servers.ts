@@ -1,4 +1,4 @@
-import { servers } from "../settings/servers.ts";
+import { servers } from "../kernel/settings/servers.ts";
 import { readEnv } from "./environment.ts";
 import { getLocalServerUrl, isLocalServerName } from "./local-servers.ts";
 import type { ChatQuirks } from "./openai-chat.ts";

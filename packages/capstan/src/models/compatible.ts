@@ -1,5 +1,5 @@
-import type { Model } from "../model.ts";
-import { listServerLimits } from "../settings/servers.ts";
+import type { Model } from "../kernel/model.ts";
+import { listServerLimits } from "../kernel/settings/servers.ts";
 import { createEmbeddingModel } from "./embeddings/embedding-model.ts";
 import { type ClientOptions, joinUrl, pickClientOptions } from "./http-model.ts";
 import { type ChatQuirks, createChatWire } from "./openai-chat.ts";

@@ -1,4 +1,4 @@
-import type { Entry } from "../history.ts";
+import type { Entry } from "../kernel/history.ts";
 import type { Wire } from "./wire.ts";
 
 /** Converts entries of the history before a wire serializes them, for a cloud that accepts less than the wire writes. */

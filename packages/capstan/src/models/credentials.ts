@@ -1,5 +1,5 @@
-import { type Clock, systemClock } from "../clock.ts";
-import { AgentError } from "../errors.ts";
+import { type Clock, systemClock } from "../base/clock.ts";
+import { AgentError } from "../base/errors.ts";
 
 /** Returns an access token. Called for every request, so it may renew the token; concurrent requests share a call. */
 export type TokenProvider = () => string | Promise<string>;

@@ -1,4 +1,4 @@
-import type { Model } from "../model.ts";
+import type { Model } from "../kernel/model.ts";
 import { readEnv } from "./environment.ts";
 import { findLocalServers } from "./local-servers.ts";
 import { getNamedModel } from "./named-model.ts";

@@ -1,4 +1,4 @@
-import type { SentRequest } from "../model.ts";
+import type { SentRequest } from "../kernel/model.ts";
 import { secretHeaders } from "./circuit.ts";
 import type { PostRequest } from "./post.ts";
 import { withCache } from "./with-cache.ts";

@@ -3,8 +3,8 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import fc from "fast-check";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import type { Json } from "../json.ts";
-import type { VectorCache } from "../model.ts";
+import type { Json } from "../base/json.ts";
+import type { VectorCache } from "../kernel/model.ts";
 import { fakeClock } from "../testing/fake-clock.ts";
 import { azure } from "./azure.ts";
 import { compatible } from "./compatible.ts";

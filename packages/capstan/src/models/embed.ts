@@ -1,4 +1,11 @@
-import type { Embeddings, EmbedOptions, Model, Reranking, RerankOptions, RerankRequest } from "../model.ts";
+import type {
+  Embeddings,
+  EmbedOptions,
+  Model,
+  Reranking,
+  RerankOptions,
+  RerankRequest,
+} from "../kernel/model.ts";
 import { createUnsupportedError } from "./embeddings/unsupported.ts";
 import { getNamedModel } from "./named-model.ts";
 

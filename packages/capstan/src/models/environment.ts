@@ -1,4 +1,4 @@
-import { AgentError } from "../errors.ts";
+import { AgentError } from "../base/errors.ts";
 import { providers } from "./providers.ts";
 
 /** Reads an environment variable; undefined where there is no environment, as in browsers and workers. */

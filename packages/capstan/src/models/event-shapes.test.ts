@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { Chunk } from "../model.ts";
+import type { Chunk } from "../kernel/model.ts";
 import { anthropicMessages } from "./anthropic-messages.ts";
 import { createEventShapes } from "./event-shapes.ts";
 import { geminiContent } from "./gemini-content.ts";

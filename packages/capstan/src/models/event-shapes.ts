@@ -1,4 +1,4 @@
-import { isRecord } from "../json.ts";
+import { isRecord } from "../base/json.ts";
 import { createPattern, type Field, type Passage, type Pattern, readFields } from "./event-pattern.ts";
 import { locateVariableFields } from "./locate-fields.ts";
 

@@ -1,16 +1,16 @@
 import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
-import { defineAgent } from "../agent.ts";
-import { AgentError } from "../errors.ts";
-import type { Chunk, Model, ModelRequest } from "../model.ts";
-import { run } from "../run/run.ts";
+import { AgentError } from "../base/errors.ts";
+import { defineAgent } from "../kernel/agent.ts";
+import type { Chunk, Model, ModelRequest } from "../kernel/model.ts";
+import { defineTool } from "../kernel/tool.ts";
+import { run } from "../runtime/run.ts";
 import { memory } from "../stores/memory.ts";
 import { collect } from "../testing/collect.ts";
 import { fakeClock } from "../testing/fake-clock.ts";
 import { type ScriptedStep, scriptedModel } from "../testing/scripted-model.ts";
 import { openAiChatEncoder } from "../testing/wire-encoders.ts";
-import { defineTool } from "../tool.ts";
 import { compatible } from "./compatible.ts";
 import { type FallbackOptions, fallback } from "./fallback.ts";
 

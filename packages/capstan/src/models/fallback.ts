@@ -1,5 +1,5 @@
-import { AgentError, describeThrown, type ErrorCode } from "../errors.ts";
-import { type Chunk, findAnswerProblem, type Model, type StopReason, toStopReason } from "../model.ts";
+import { AgentError, describeThrown, type ErrorCode } from "../base/errors.ts";
+import { type Chunk, findAnswerProblem, type Model, type StopReason, toStopReason } from "../kernel/model.ts";
 
 export type FallbackOptions = {
   /**

@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { defineAgent } from "../agent.ts";
-import type { Entry } from "../history.ts";
-import type { Chunk, ModelRequest } from "../model.ts";
-import { run } from "../run/run.ts";
+import { defineAgent } from "../kernel/agent.ts";
+import type { Entry } from "../kernel/history.ts";
+import type { Chunk, ModelRequest } from "../kernel/model.ts";
+import { defineTool } from "../kernel/tool.ts";
+import { run } from "../runtime/run.ts";
 import { memory } from "../stores/memory.ts";
 import { fakeClock } from "../testing/fake-clock.ts";
-import { defineTool } from "../tool.ts";
 import { type AiSdkModel, fromAiSdk } from "./from-ai-sdk.ts";
 
 type Version = "v2" | "v3" | "v4";

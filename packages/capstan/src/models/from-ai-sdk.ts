@@ -1,10 +1,10 @@
 // Adapts AI SDK language models of the specifications v2, v3 and v4. They are typed structurally, without a dependency.
 // The streams are nearly the same; files, finish reasons and usage differ: see from-ai-sdk/ai-sdk-prompt.ts and
 // from-ai-sdk/parts.ts.
-import { AgentError } from "../errors.ts";
-import { findHostedProblems } from "../hosted/support.ts";
-import type { Model, ModelRequest } from "../model.ts";
-import { findSettingProblems } from "../settings/support.ts";
+import { AgentError } from "../base/errors.ts";
+import { findHostedProblems } from "../kernel/hosted-support.ts";
+import type { Model, ModelRequest } from "../kernel/model.ts";
+import { findSettingProblems } from "../kernel/settings/support.ts";
 import { type AiSdkVersion, aiSdkVersions, toFileData, toPrompt } from "./from-ai-sdk/ai-sdk-prompt.ts";
 import { toAiSdkError } from "./from-ai-sdk/failure.ts";
 import { type AiSdkPart, createPartReader } from "./from-ai-sdk/parts.ts";

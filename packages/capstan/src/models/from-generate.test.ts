@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { defineAgent } from "../agent.ts";
-import { run } from "../run/run.ts";
-import { defineTool } from "../tool.ts";
+import { defineAgent } from "../kernel/agent.ts";
+import { defineTool } from "../kernel/tool.ts";
+import { run } from "../runtime/run.ts";
 import { fromGenerate, type Generate, type Generated } from "./from-generate.ts";
 
 const weather = defineTool({

@@ -1,9 +1,9 @@
-import { AgentError } from "../errors.ts";
-import type { Entry } from "../history.ts";
-import { findHostedProblems } from "../hosted/support.ts";
-import { isRecord, type Json } from "../json.ts";
-import type { Chunk, Model, StopReason, ToolSpec, Usage } from "../model.ts";
-import type { ModelSettings, ToolChoice } from "../settings/settings.ts";
+import { AgentError } from "../base/errors.ts";
+import { isRecord, type Json } from "../base/json.ts";
+import type { Entry } from "../kernel/history.ts";
+import { findHostedProblems } from "../kernel/hosted-support.ts";
+import type { Chunk, Model, StopReason, ToolSpec, Usage } from "../kernel/model.ts";
+import type { ModelSettings, ToolChoice } from "../kernel/settings/settings.ts";
 
 /** The result of one `generate` call. May contain text, calls or both. */
 export type Generated = {

@@ -1,10 +1,10 @@
 import { existsSync, globSync, readFileSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { AssistantPart, CallPart, Entry } from "../history.ts";
-import { isRecord, type Json } from "../json.ts";
-import type { Chunk, ModelRequest } from "../model.ts";
-import { addChunk, buildParts, createMessageBuilder } from "../perform/message-builder.ts";
+import { isRecord, type Json } from "../base/json.ts";
+import { addChunk, buildParts, createMessageBuilder } from "../kernel/calls/message-builder.ts";
+import type { AssistantPart, CallPart, Entry } from "../kernel/history.ts";
+import type { Chunk, ModelRequest } from "../kernel/model.ts";
 import { geminiContent } from "./gemini-content.ts";
 import { tagData } from "./wire.ts";
 
@@ -476,6 +476,15 @@ describe("a Gemini stream", () => {
     expect(() => readAll([first, second])).toThrowError(
       expect.objectContaining({ code: "stream_inconsistent", retryable: true }),
     );
+  });
+
+  it("whose first event has no responseId is one response", () => {
+    const events = [
+      event(said({ text: "I " })),
+      event(said({ text: "pay." }), { responseId: "a" }),
+      event({ finishReason: "STOP" }, { responseId: "a" }),
+    ];
+    expect(readAll(events)).toMatchObject({ parts: [{ text: "I pay." }], finish: "end" });
   });
 
   it("without a finish reason has no end, wherever it is cut (F15)", () => {

@@ -10,11 +10,13 @@
 // response with the next parts. There is no `[DONE]`: the response with a `finishReason` is the end, though later events
 // may carry final token counts. A `thoughtSignature` stays on its part; for text it may arrive in a trailing empty
 // part, and then belongs to the preceding text.
-import type { Entry } from "../history.ts";
-import { isRecord } from "../json.ts";
-import type { ModelRequest, ToolSpec } from "../model.ts";
-import { getGeminiTraits } from "../settings/gemini-models.ts";
-import type { ToolChoice } from "../settings/settings.ts";
+
+import { isRecord } from "../base/json.ts";
+import type { Entry } from "../kernel/history.ts";
+import type { ModelRequest, ToolSpec } from "../kernel/model.ts";
+import { getGeminiTraits } from "../kernel/settings/gemini-models.ts";
+import type { ToolChoice } from "../kernel/settings/settings.ts";
+import { withDistinctCallIds } from "./distinct-call-ids.ts";
 import { isGeminiOverflow } from "./gemini-content/failure.ts";
 import { toHostedDefinition } from "./gemini-content/hosted.ts";
 import { geminiToolNames } from "./gemini-content/names.ts";
@@ -36,7 +38,7 @@ export const geminiContent: Wire = {
 function toRequest(request: ModelRequest, settings: WireSettings): string {
   const { instructions, history, tools, toolChoice } = request;
   const { contents: _, generationConfig, toolConfig, tools: moreTools, ...extra } = settings.extra ?? {};
-  let body = `{"contents":[${serializeContents(history, settings.model)}]`;
+  let body = `{"contents":[${serializeContents(withDistinctCallIds(history), settings.model)}]`;
   const add = (name: string, text: string) => {
     body += `,${JSON.stringify(name)}:${text}`;
   };

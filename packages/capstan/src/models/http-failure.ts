@@ -1,5 +1,5 @@
-import { AgentError, type ErrorCode } from "../errors.ts";
-import { isRecord } from "../json.ts";
+import { AgentError, type ErrorCode } from "../base/errors.ts";
+import { isRecord } from "../base/json.ts";
 import { secretHeaders } from "./circuit.ts";
 import type { PostResponse } from "./post.ts";
 import type { Wire } from "./wire.ts";

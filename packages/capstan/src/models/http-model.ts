@@ -1,10 +1,10 @@
-import { type Clock, rejectOnAbort, sleep, systemClock } from "../clock.ts";
-import { AgentError } from "../errors.ts";
-import { findHostedProblems } from "../hosted/support.ts";
-import type { Chunk, Model, ModelFiles, ModelRequest, StreamOptions, Usage } from "../model.ts";
-import type { Limit } from "../settings/limit.ts";
-import { mergeSettings, settingNames } from "../settings/settings.ts";
-import { checkSupport, findSettingProblems, type ModelApi } from "../settings/support.ts";
+import { type Clock, rejectOnAbort, sleep, systemClock } from "../base/clock.ts";
+import { AgentError } from "../base/errors.ts";
+import { findHostedProblems } from "../kernel/hosted-support.ts";
+import type { Chunk, Model, ModelFiles, ModelRequest, StreamOptions, Usage } from "../kernel/model.ts";
+import type { Limit } from "../kernel/settings/limit.ts";
+import { mergeSettings, settingNames } from "../kernel/settings/settings.ts";
+import { checkSupport, findSettingProblems, type ModelApi } from "../kernel/settings/support.ts";
 import { buildCircuitKey, type Circuit, type CircuitOptions, getCircuit } from "./circuit.ts";
 import { describeRequest } from "./describe-request.ts";
 import { createResponseError, toNetworkError } from "./http-failure.ts";

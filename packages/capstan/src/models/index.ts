@@ -7,9 +7,9 @@ export type {
   RerankRequest,
   Vector,
   VectorCache,
-} from "../model.ts";
-export { mergeSettings } from "../settings/settings.ts";
-export { findSettingProblems } from "../settings/support.ts";
+} from "../kernel/model.ts";
+export { mergeSettings } from "../kernel/settings/settings.ts";
+export { findSettingProblems } from "../kernel/settings/support.ts";
 export { type CompatibleOptions, compatible } from "./compatible.ts";
 export { type DefaultModelOptions, defaultModel } from "./default-model.ts";
 export { embed, type ModelOrName, rerank } from "./embed.ts";

@@ -1,6 +1,6 @@
 // Models in GGUF files live in their own package, `@capstan/local`, which is imported when it is first used.
-import { AgentError } from "../errors.ts";
-import type { Model } from "../model.ts";
+import { AgentError } from "../base/errors.ts";
+import type { Model } from "../kernel/model.ts";
 
 /** Returns a downloaded model by its name. Rejects with `model_not_found` without the package or the file. */
 export async function loadLocalFile(name: string): Promise<Model> {

@@ -1,6 +1,6 @@
 // Model servers on this machine. Each has an OpenAI-compatible API below `/v1`, and a list of its models that shows
 // which program answers: the ports are common, so a port that answers proves nothing.
-import { isRecord } from "../json.ts";
+import { isRecord } from "../base/json.ts";
 import { readEnv } from "./environment.ts";
 import { type Environment, getProvider } from "./providers.ts";
 

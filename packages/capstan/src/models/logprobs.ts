@@ -1,5 +1,5 @@
-import { isRecord } from "../json.ts";
-import type { Chunk, TokenLogprob } from "../model.ts";
+import { isRecord } from "../base/json.ts";
+import type { Chunk, TokenLogprob } from "../kernel/model.ts";
 import { filterRecords } from "./wire.ts";
 
 /** Reads a list of tokens with their log probabilities, in OpenAI's format. No list, or an empty one, gives no chunk. */

@@ -1,8 +1,8 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { defineAgent } from "../agent.ts";
-import { run } from "../run/run.ts";
+import { defineAgent } from "../kernel/agent.ts";
+import { run } from "../runtime/run.ts";
 import { fakeClock } from "../testing/fake-clock.ts";
 import { getNamedModel } from "./named-model.ts";
 

@@ -1,8 +1,8 @@
-import { suggestName } from "../definition.ts";
-import { AgentError } from "../errors.ts";
-import { findNamedHostedProblems } from "../hosted/support.ts";
-import type { Model } from "../model.ts";
-import { findNamedProblems } from "../settings/support.ts";
+import { suggestName } from "../base/definition.ts";
+import { AgentError } from "../base/errors.ts";
+import { findNamedHostedProblems } from "../kernel/hosted-support.ts";
+import type { Model } from "../kernel/model.ts";
+import { findNamedProblems } from "../kernel/settings/support.ts";
 import { createUnsupportedError } from "./embeddings/unsupported.ts";
 import { readEnv, requireKey } from "./environment.ts";
 

@@ -1,7 +1,7 @@
 // The offline model lives in its own package, `@capstan/offline`, which is an optional peer dependency: it is imported
 // when it is first used, so that programs with a real model do not have to install it.
-import { AgentError } from "../errors.ts";
-import type { Model } from "../model.ts";
+import { AgentError } from "../base/errors.ts";
+import type { Model } from "../kernel/model.ts";
 
 export type OfflineOptions = {
   /** Default: `offline/rules`. */

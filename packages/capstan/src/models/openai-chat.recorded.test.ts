@@ -2,17 +2,17 @@ import { existsSync, globSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { createParser } from "eventsource-parser";
 import { describe, expect, it } from "vitest";
-import type { AgentError } from "../errors.ts";
-import type { AssistantPart, Entry, Part } from "../history.ts";
-import type { Json } from "../json.ts";
-import type { Chunk, ModelRequest, StopReason, ToolSpec } from "../model.ts";
+import type { AgentError } from "../base/errors.ts";
+import type { Json } from "../base/json.ts";
 import {
   addChunk,
   buildParts,
   createMessageBuilder,
   type MessageBuilder,
-} from "../perform/message-builder.ts";
-import { parseArguments } from "../perform/parse-arguments.ts";
+} from "../kernel/calls/message-builder.ts";
+import { parseArguments } from "../kernel/calls/parse-arguments.ts";
+import type { AssistantPart, Entry, Part } from "../kernel/history.ts";
+import type { Chunk, ModelRequest, StopReason, ToolSpec } from "../kernel/model.ts";
 import { createChatWire, openAiChat } from "./openai-chat.ts";
 import type { Wire, WireEvent } from "./wire.ts";
 

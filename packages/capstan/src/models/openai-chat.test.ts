@@ -1,14 +1,14 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { AgentError } from "../errors.ts";
-import type { AssistantEntry, AssistantPart, Entry } from "../history.ts";
-import type { Chunk, ModelRequest, ToolSpec } from "../model.ts";
+import { AgentError } from "../base/errors.ts";
 import {
   addChunk,
   buildParts,
   createMessageBuilder,
   type MessageBuilder,
-} from "../perform/message-builder.ts";
+} from "../kernel/calls/message-builder.ts";
+import type { AssistantEntry, AssistantPart, Entry } from "../kernel/history.ts";
+import type { Chunk, ModelRequest, ToolSpec } from "../kernel/model.ts";
 import { createChatWire, openAiChat } from "./openai-chat.ts";
 import { getOwnData, tagData, type Wire, type WireSettings } from "./wire.ts";
 

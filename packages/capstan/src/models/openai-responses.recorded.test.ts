@@ -1,9 +1,9 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import type { AssistantEntry, CallPart, Entry, ResultEntry } from "../history.ts";
-import type { Json } from "../json.ts";
-import type { Chunk, ModelRequest } from "../model.ts";
-import { addChunk, buildParts, createMessageBuilder } from "../perform/message-builder.ts";
+import type { Json } from "../base/json.ts";
+import { addChunk, buildParts, createMessageBuilder } from "../kernel/calls/message-builder.ts";
+import type { AssistantEntry, CallPart, Entry, ResultEntry } from "../kernel/history.ts";
+import type { Chunk, ModelRequest } from "../kernel/model.ts";
 import { openAiResponses } from "./openai-responses.ts";
 
 // Recorded traffic lies beside the project and is no part of it.

@@ -1,9 +1,15 @@
 import { describe, expect, it } from "vitest";
-import { AgentError } from "../errors.ts";
-import { type AssistantEntry, type AssistantPart, type CallPart, type Entry, getText } from "../history.ts";
-import type { Json } from "../json.ts";
-import type { Chunk, ModelRequest, ToolSpec } from "../model.ts";
-import { addChunk, buildParts, createMessageBuilder } from "../perform/message-builder.ts";
+import { AgentError } from "../base/errors.ts";
+import type { Json } from "../base/json.ts";
+import { addChunk, buildParts, createMessageBuilder } from "../kernel/calls/message-builder.ts";
+import {
+  type AssistantEntry,
+  type AssistantPart,
+  type CallPart,
+  type Entry,
+  getText,
+} from "../kernel/history.ts";
+import type { Chunk, ModelRequest, ToolSpec } from "../kernel/model.ts";
 import { isStrict, toFunctionSchema } from "./openai-responses/tools.ts";
 import { openAiResponses } from "./openai-responses.ts";
 import { tagData, type WireSettings } from "./wire.ts";

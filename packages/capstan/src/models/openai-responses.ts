@@ -3,6 +3,8 @@
 // provider's own tools), and the provider's items are sent back unchanged. The provider reads reasoning only in its
 // encrypted form, which must be requested; a reasoning item without it, or with no item after it, would be rejected and
 // is dropped. `extra` adds to `tools`, `include` and `text`; its other fields override ours.
+
+import { isRecord, type Json } from "../base/json.ts";
 import {
   type AssistantEntry,
   type AssistantPart,
@@ -10,9 +12,9 @@ import {
   type Entry,
   type ResultEntry,
   toPlainText,
-} from "../history.ts";
-import { isRecord, type Json } from "../json.ts";
-import type { ModelRequest } from "../model.ts";
+} from "../kernel/history.ts";
+import type { ModelRequest } from "../kernel/model.ts";
+import { withDistinctCallIds } from "./distinct-call-ids.ts";
 import { toClientResult } from "./openai-responses/client-calls.ts";
 import { isResponsesOverflow } from "./openai-responses/failure.ts";
 import { listHostedIncludes, toHostedChoice, toHostedDefinition } from "./openai-responses/hosted.ts";
@@ -48,7 +50,7 @@ function toRequest(request: ModelRequest, settings: WireSettings): string {
   const { instructions, toolChoice } = request;
   const { model, stream, extra = {} } = settings;
   const { tools: extraTools, include: extraInclude, text: extraText, ...others } = extra;
-  const { json: input, hasReasoning } = serializeHistory(request.history);
+  const { json: input, hasReasoning } = serializeHistory(withDistinctCallIds(request.history));
   const tools = [
     ...request.tools.map(serializeFunctionTool),
     ...(request.hosted ?? []).map((tool) => JSON.stringify(toHostedDefinition(tool, model))),

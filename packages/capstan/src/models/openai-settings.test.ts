@@ -2,14 +2,14 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import fc from "fast-check";
 import { afterEach, describe, expect, it } from "vitest";
-import { defineAgent } from "../agent.ts";
-import type { Event } from "../event.ts";
-import type { Json } from "../json.ts";
-import { run } from "../run/run.ts";
-import { listServerLimits } from "../settings/servers.ts";
-import type { ModelSettings } from "../settings/settings.ts";
-import { findSettingProblems, type ModelApi } from "../settings/support.ts";
-import { defineTool } from "../tool.ts";
+import type { Json } from "../base/json.ts";
+import { defineAgent } from "../kernel/agent.ts";
+import type { Event } from "../kernel/event.ts";
+import { listServerLimits } from "../kernel/settings/servers.ts";
+import { effortLevels, type ModelSettings } from "../kernel/settings/settings.ts";
+import { findSettingProblems, type ModelApi } from "../kernel/settings/support.ts";
+import { defineTool } from "../kernel/tool.ts";
+import { run } from "../runtime/run.ts";
 import { compatible } from "./compatible.ts";
 import { compatibleServerNames, findCompatibleServer } from "./compatible-servers.ts";
 import { openai } from "./openai.ts";
@@ -41,7 +41,7 @@ const modelName = fc.constantFrom(
 );
 const settingsArbitrary: fc.Arbitrary<ModelSettings> = fc.record(
   {
-    effort: fc.oneof(fc.constantFrom("none", "low", "medium", "high"), fc.integer({ min: 1, max: 99_999 })),
+    effort: fc.oneof(fc.constantFrom(...effortLevels), fc.integer({ min: 1, max: 99_999 })),
     temperature: fc.double({ min: 0, max: 2, noNaN: true }),
     topP: fc.double({ min: 0, max: 1, noNaN: true }),
     stop: fc.oneof(

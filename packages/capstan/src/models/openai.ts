@@ -1,4 +1,4 @@
-import type { Model } from "../model.ts";
+import type { Model } from "../kernel/model.ts";
 import { createEmbeddingModel } from "./embeddings/embedding-model.ts";
 import { readEnv, requireKey } from "./environment.ts";
 import { type ClientOptions, joinUrl, pickClientOptions } from "./http-model.ts";

@@ -1,6 +1,6 @@
 import type { Agent, AgentOptions, IncomingMessage, request } from "node:http";
-import { type Clock, systemClock } from "../clock.ts";
-import { AgentError } from "../errors.ts";
+import { type Clock, systemClock } from "../base/clock.ts";
+import { AgentError } from "../base/errors.ts";
 import { withCache } from "./with-cache.ts";
 
 /** A POST request with a text body. */

@@ -1,10 +1,11 @@
 import fc from "fast-check";
 import { afterEach, describe, expect, it } from "vitest";
-import type { Event } from "../event.ts";
 import { defineAgent, defineTool, run } from "../index.ts";
-import type { Model, Usage } from "../model.ts";
+import type { Event } from "../kernel/event.ts";
+import type { Model, Usage } from "../kernel/model.ts";
 import { anthropic } from "./anthropic.ts";
 import { compatible } from "./compatible.ts";
+import { fromGenerate } from "./from-generate.ts";
 import { gemini } from "./gemini.ts";
 import { setModelTable } from "./model-table.ts";
 import { openai } from "./openai.ts";
@@ -160,6 +161,8 @@ describe("the price of caching", () => {
   });
 });
 
+const price = { input: 1, output: 2 };
+
 describe("a model without a known price", () => {
   afterEach(() => setModelTable(undefined));
   const other = { provider: "openai", model: "no-such-model" };
@@ -195,6 +198,46 @@ describe("a model without a known price", () => {
     expect(warnings).toEqual(["price_unknown"]);
     for await (const event of run(agent, "Look again.")) onEvent(event);
     expect(warnings).toHaveLength(1);
+  });
+
+  it.each([
+    ["acme/large", 1, { inputTokens: 9, outputTokens: 1 }, ["price_unknown"]],
+    ["acme/large", 1, undefined, ["usage_estimated", "price_unknown"]],
+    ["acme/large", 1, { inputTokens: 9, outputTokens: 1, cost: 0 }, []],
+    ["acme/large", "unlimited", { inputTokens: 9, outputTokens: 1 }, []],
+    ["ollama/llama3", 1, { inputTokens: 9, outputTokens: 1 }, []],
+    ["192.168.0.7/m", 1, { inputTokens: 9, outputTokens: 1 }, []],
+    ["gateway.internal/m", 1, { inputTokens: 9, outputTokens: 1 }, []],
+  ] as const)("of any client is no silent zero: %s, limit %s, usage %j", async (id, cost, usage, codes) => {
+    const model = fromGenerate(() => ({ text: "Hi.", ...(usage && { usage }) }), id);
+    const running = run(defineAgent({ name: "a", model }), "Hello", { policy: { budget: { cost } } });
+    const warnings: { code: string; message: string }[] = [];
+    for await (const event of running) if (event.type === "warning") warnings.push(event);
+    expect(warnings.map(({ code }) => code)).toEqual(codes);
+    const isUnknown = codes.some((code) => code === "price_unknown");
+    expect((await running).usage.unpriced ?? false).toBe(isUnknown);
+    if (isUnknown)
+      expect(warnings.at(-1)?.message).toContain('`prices: { "acme/large": { input, output } }`');
+  });
+
+  it.each([
+    [
+      { "acme/m": price },
+      {},
+      'prices has "acme/m", but the model is "models.example/m", so it has no effect.',
+    ],
+    [{ m: price }, {}, 'prices has "m", but the model is "models.example/m", so it has no effect.'],
+    [{ "models.example/m": price }, {}, undefined],
+    [{ "acme/m": price }, { provider: "acme" }, undefined],
+    [{ "acme/other": price }, {}, undefined],
+  ] as const)("is explained if the price has another key: %j %j", async (prices, options, text) => {
+    const warned: string[] = [];
+    const onWarning = (warning: Error) => warned.push(warning.message);
+    process.on("warning", onWarning);
+    compatible({ model: "m", baseURL: "https://models.example/v1", prices, ...options });
+    await new Promise((resolve) => setImmediate(resolve));
+    process.off("warning", onWarning);
+    expect(warned).toEqual(text === undefined ? [] : [expect.stringContaining(text)]);
   });
 });
 

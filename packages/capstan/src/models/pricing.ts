@@ -1,4 +1,6 @@
-import type { Usage } from "../model.ts";
+import { isFreeModel } from "../base/usage.ts";
+import type { Usage } from "../kernel/model.ts";
+import { emitWarning } from "../kernel/settings/support.ts";
 import { applicationTable, type ModelTable, type Price, searchPrices } from "./model-table.ts";
 
 /** Prices by `provider/model`. */
@@ -19,7 +21,10 @@ export type Pricer = (usage: Usage) => Promise<Usage>;
 
 /** A cost reported by the provider is kept. A model without a known price gets no cost and is marked `unpriced`. */
 export function createPricer(options: PricerOptions): Pricer {
-  const isFree = localProviders.test(options.provider);
+  const { provider, model, prices } = options;
+  const id = `${provider}/${model}`;
+  const isFree = isFreeModel(id);
+  if (prices) warnAboutKeys(id, model, prices);
   let table: ModelTable | undefined;
   let computeCost: ComputeCost | undefined;
   return async (usage) => {
@@ -51,9 +56,15 @@ function addSearchCost(
   return tokenCost + (billed * price) / 1_000;
 }
 
-/** Servers on the user's own machines: they have no price, which is not an unknown price. */
-const localProviders =
-  /^(?:ollama|lmstudio|llama-?cpp|vllm|local|offline|localhost|127\.|10\.|192\.168\.|\[?::1)|\.(?:local|localhost|internal)$/;
+/** A price under another key has no effect, which an application would learn from its bill. */
+function warnAboutKeys(id: string, model: string, prices: PriceList): void {
+  if (Object.hasOwn(prices, id)) return;
+  const similar = Object.keys(prices).find((key) => key === model || key.endsWith(`/${model}`));
+  if (similar === undefined) return;
+  emitWarning(
+    `prices has "${similar}", but the model is "${id}", so it has no effect. Use the key "${id}": for compatible() it begins with the host name, unless you set \`provider\`.`,
+  );
+}
 
 function createCustomCost({ provider, model, prices = {} }: PricerOptions): ComputeCost | undefined {
   const id = `${provider}/${model}`;

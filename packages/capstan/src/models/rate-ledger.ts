@@ -1,5 +1,5 @@
-import type { Json } from "../json.ts";
-import { type Records, updateRecord } from "../store.ts";
+import type { Json } from "../base/json.ts";
+import { type Records, updateRecord } from "../kernel/records.ts";
 import {
   addRateUses,
   grantRate,

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { defineAgent } from "../agent.ts";
+import { AgentError } from "../base/errors.ts";
 import { local } from "../engines/local.ts";
-import { AgentError } from "../errors.ts";
-import type { Model, ModelRequest } from "../model.ts";
-import { run } from "../run/run.ts";
+import { defineAgent } from "../kernel/agent.ts";
+import type { Model, ModelRequest } from "../kernel/model.ts";
+import { run } from "../runtime/run.ts";
 import { memory } from "../stores/memory.ts";
 import { fakeClock } from "../testing/fake-clock.ts";
 import { scriptedModel } from "../testing/scripted-model.ts";

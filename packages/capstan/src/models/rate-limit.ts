@@ -1,5 +1,5 @@
-import { estimateTextTokens, estimateTokens } from "../history.ts";
-import type { Model, ModelRequest } from "../model.ts";
+import { estimateTextTokens, estimateTokens } from "../kernel/history.ts";
+import type { Model, ModelRequest } from "../kernel/model.ts";
 import { createRateLimiter, type RateLimiter, type RateLimiterOptions } from "./rate-limiter.ts";
 
 export {

@@ -1,9 +1,9 @@
-import { backgroundClock, type ClockOption, toClock } from "../clock.ts";
-import { formatValue, suggestName } from "../definition.ts";
-import { AgentError } from "../errors.ts";
-import { createId } from "../ids.ts";
-import { isRecord } from "../json.ts";
-import type { Records } from "../store.ts";
+import { backgroundClock, type ClockOption, toClock } from "../base/clock.ts";
+import { formatValue, suggestName } from "../base/definition.ts";
+import { AgentError } from "../base/errors.ts";
+import { isRecord } from "../base/json.ts";
+import { createId } from "../kernel/ids.ts";
+import type { Records } from "../kernel/records.ts";
 import { createRateLedger, isRefusal } from "./rate-ledger.ts";
 import {
   clampToLimits,

@@ -1,4 +1,4 @@
-import type { Json } from "../json.ts";
+import type { Json } from "../base/json.ts";
 
 // One record per account counts the requests and tokens of all processes. Every function here is pure.
 

@@ -1,14 +1,14 @@
 import { existsSync, readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import type { Json } from "../json.ts";
-import type { ModelRequest } from "../model.ts";
+import type { Json } from "../base/json.ts";
 import {
   addChunk,
   buildParts,
   createMessageBuilder,
   type MessageBuilder,
-} from "../perform/message-builder.ts";
-import { parseArguments } from "../perform/parse-arguments.ts";
+} from "../kernel/calls/message-builder.ts";
+import { parseArguments } from "../kernel/calls/parse-arguments.ts";
+import type { ModelRequest } from "../kernel/model.ts";
 import { anthropicMessages } from "./anthropic-messages.ts";
 import { createHttpModel } from "./http-model.ts";
 import { createChatWire, openAiChat } from "./openai-chat.ts";

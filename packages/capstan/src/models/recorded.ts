@@ -2,9 +2,9 @@
 //   {"request":{"instructions":…,"history":[…],"tools":[…],"toolChoice":…,"output":…},"answer":[[chunk,…],…]}
 // The answer keeps its batches. URLs and headers are not recorded, so no key is. Lines are only appended; for the same
 // request the last answer counts. Failed answers are not recorded.
-import { AgentError } from "../errors.ts";
-import { isRecord, type Json, toCanonicalJson } from "../json.ts";
-import { type Chunk, type Model, type ModelRequest, toStopReason } from "../model.ts";
+import { AgentError } from "../base/errors.ts";
+import { isRecord, type Json, toCanonicalJson } from "../base/json.ts";
+import { type Chunk, type Model, type ModelRequest, toStopReason } from "../kernel/model.ts";
 import { describeDifference, findNearest } from "./recorded/request-difference.ts";
 
 export type RecordedOptions = {

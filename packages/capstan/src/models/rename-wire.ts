@@ -1,6 +1,6 @@
-import type { AssistantPart } from "../history.ts";
-import { isRecord, type Json } from "../json.ts";
-import type { Chunk } from "../model.ts";
+import { isRecord, type Json } from "../base/json.ts";
+import type { AssistantPart } from "../kernel/history.ts";
+import type { Chunk } from "../kernel/model.ts";
 import { withConvertedEntries } from "./convert-entries.ts";
 import type { Wire } from "./wire.ts";
 

@@ -1,11 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { defineAgent } from "../agent.ts";
-import type { Entry } from "../history.ts";
-import type { Model, ModelRequest } from "../model.ts";
-import { run } from "../run/run.ts";
+import { defineAgent } from "../kernel/agent.ts";
+import type { Entry } from "../kernel/history.ts";
+import type { Model, ModelRequest } from "../kernel/model.ts";
+import { defineTool } from "../kernel/tool.ts";
+import { run } from "../runtime/run.ts";
 import { scriptedModel } from "../testing/scripted-model.ts";
-import { defineTool } from "../tool.ts";
 import { anthropicMessages } from "./anthropic-messages.ts";
 import { geminiContent } from "./gemini-content.ts";
 import { createChatWire, openAiChat } from "./openai-chat.ts";

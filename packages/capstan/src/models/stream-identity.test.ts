@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { AgentError } from "../errors.ts";
+import type { AgentError } from "../base/errors.ts";
 import { createStreamIdentity } from "./stream-identity.ts";
 
 /** Events as `id` or `id!`, where the mark stands for output. Returns the index of the event that was refused. */
@@ -29,6 +29,7 @@ describe("a second response in a stream", () => {
     ["one id", ["a", "a!", "a!", "a"]],
     ["no id", ["", "!", "!", ""]],
     ["an empty id in the first event (Azure)", ["", "a", "a!", "a!"]],
+    ["no id in the first event, which has output", ["!", "a!", "a!", "a"]],
     ["another id in every event (Groq, LiteLLM)", ["a", "b!", "c!", "d!", "e!", "f"]],
     ["another id in every event, with output from the first one", ["a!", "b!", "c!", "d!"]],
     ["two events with one id among them", ["a!", "b!", "c!", "c!", "d!"]],
@@ -41,5 +42,6 @@ describe("a second response in a stream", () => {
   it("is any new id after output, if the provider keeps its ids", () => {
     expect(findRestart(true, "a!", "b")).toBe(1);
     expect(findRestart(true, "a", "b!", "b!", "")).toBeUndefined();
+    expect(findRestart(true, "!", "a!", "a!")).toBeUndefined();
   });
 });

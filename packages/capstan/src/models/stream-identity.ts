@@ -1,4 +1,4 @@
-import { AgentError } from "../errors.ts";
+import { AgentError } from "../base/errors.ts";
 
 /** The error for a stream that contradicts itself. Nothing of it is used, and the request is sent again. */
 export function createInconsistencyError(what: string): AgentError {
@@ -26,7 +26,8 @@ export function createStreamIdentity({ isStrict }: { readonly isStrict: boolean 
   let hasAnyOutput = false;
 
   function change(id: string, hasOutput: boolean): void {
-    if (hasAnyOutput) {
+    // Output may come before the first id.
+    if (hasAnyOutput && current !== undefined) {
       if (!isStrict && !hasOutput) return;
       if (isStrict || (changes === 0 && repeats > 0)) throw createRestartError();
       changes += 1;

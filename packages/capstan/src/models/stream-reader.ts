@@ -1,7 +1,7 @@
 import { createParser, type EventSourceMessage, type EventSourceParser } from "eventsource-parser";
-import { AgentError } from "../errors.ts";
-import type { HostedToolSpec } from "../hosted/hosted-tool.ts";
-import type { Chunk } from "../model.ts";
+import { AgentError } from "../base/errors.ts";
+import type { HostedToolSpec } from "../kernel/hosted-tool.ts";
+import type { Chunk } from "../kernel/model.ts";
 import type { EventShapes, ShapedEvent } from "./event-shapes.ts";
 import type { Wire } from "./wire.ts";
 

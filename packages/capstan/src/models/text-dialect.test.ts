@@ -1,13 +1,13 @@
 import { describe, expect, it } from "vitest";
-import { defineAgent } from "../agent.ts";
-import type { Entry } from "../history.ts";
+import { defineAgent } from "../kernel/agent.ts";
+import type { Entry } from "../kernel/history.ts";
+import type { Chunk, Model, ModelRequest } from "../kernel/model.ts";
+import { defineTool } from "../kernel/tool.ts";
 import { reasoningLog } from "../logs/reasoning-log.ts";
-import type { Chunk, Model, ModelRequest } from "../model.ts";
-import { run } from "../run/run.ts";
+import { run } from "../runtime/run.ts";
 import { memory } from "../stores/memory.ts";
 import { collect } from "../testing/collect.ts";
 import { type ScriptedStep, scriptedModel } from "../testing/scripted-model.ts";
-import { defineTool } from "../tool.ts";
 import { textDialect } from "./text-dialect.ts";
 
 const weather = {

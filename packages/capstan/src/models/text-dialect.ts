@@ -1,4 +1,4 @@
-import { type Chunk, type Model, type ModelRequest, toStopReason } from "../model.ts";
+import { type Chunk, type Model, type ModelRequest, toStopReason } from "../kernel/model.ts";
 import {
   createHistoryConverter,
   createSanitizer,

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { defineAgent } from "../agent.ts";
-import type { Model } from "../model.ts";
-import { run } from "../run/run.ts";
-import { defineTool } from "../tool.ts";
+import { defineAgent } from "../kernel/agent.ts";
+import type { Model } from "../kernel/model.ts";
+import { defineTool } from "../kernel/tool.ts";
+import { run } from "../runtime/run.ts";
 import { anthropic } from "./anthropic.ts";
 import { gemini } from "./gemini.ts";
 

@@ -1,9 +1,9 @@
 // Models in Google Cloud (Vertex AI): Gemini with its own API, Claude with Anthropic's. The URL names the project, the
 // location, the publisher and the model; every request has an access token.
-import type { Model } from "../model.ts";
-import { noServiceTiers } from "../settings/claude-models.ts";
-import type { ModelSettings } from "../settings/settings.ts";
-import { findSettingProblems } from "../settings/support.ts";
+import type { Model } from "../kernel/model.ts";
+import { noServiceTiers } from "../kernel/settings/claude-models.ts";
+import type { ModelSettings } from "../kernel/settings/settings.ts";
+import { findSettingProblems } from "../kernel/settings/support.ts";
 import { createCloudMessages } from "./anthropic-messages.ts";
 import { createEmbeddingModel } from "./embeddings/embedding-model.ts";
 import { readEnv, requireValue } from "./environment.ts";

@@ -6,9 +6,9 @@ import type {
 } from "@mlc-ai/web-llm/lib/openai_api_protocols/chat_completion.js";
 import type { MLCEngineInterface } from "@mlc-ai/web-llm/lib/types.js";
 import { describe, expect, expectTypeOf, it } from "vitest";
-import { defineAgent } from "../agent.ts";
-import { run } from "../run/run.ts";
-import { defineTool } from "../tool.ts";
+import { defineAgent } from "../kernel/agent.ts";
+import { defineTool } from "../kernel/tool.ts";
+import { run } from "../runtime/run.ts";
 import { type WebLlmEngine, webLlm } from "./web-llm.ts";
 
 type Answer = string | Error;

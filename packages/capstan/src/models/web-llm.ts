@@ -3,11 +3,11 @@
  * takes tools for few models, and then no instructions, so tools are described and called as text. The engine is passed
  * in and described by its shape: the package is not a dependency.
  */
-import { AgentError, describeThrown, type ErrorCode } from "../errors.ts";
-import { isRecord } from "../json.ts";
-import type { Chunk, Model, ModelRequest } from "../model.ts";
-import type { ModelSettings } from "../settings/settings.ts";
-import type { SettingProblem } from "../settings/support.ts";
+import { AgentError, describeThrown, type ErrorCode } from "../base/errors.ts";
+import { isRecord } from "../base/json.ts";
+import type { Chunk, Model, ModelRequest } from "../kernel/model.ts";
+import type { ModelSettings } from "../kernel/settings/settings.ts";
+import type { SettingProblem } from "../kernel/settings/support.ts";
 import { buildWireSettings } from "./http-model.ts";
 import { createChatWire } from "./openai-chat.ts";
 import { textDialect } from "./text-dialect.ts";

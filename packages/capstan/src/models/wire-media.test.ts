@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import type { AssistantPart, Entry, MediaPart } from "../history.ts";
-import type { Json } from "../json.ts";
-import type { Chunk } from "../model.ts";
-import { addChunk, buildParts, createMessageBuilder } from "../perform/message-builder.ts";
+import type { Json } from "../base/json.ts";
+import { addChunk, buildParts, createMessageBuilder } from "../kernel/calls/message-builder.ts";
+import type { AssistantPart, Entry, MediaPart } from "../kernel/history.ts";
+import type { Chunk } from "../kernel/model.ts";
 import { anthropicMessages } from "./anthropic-messages.ts";
 import { fromAiSdk } from "./from-ai-sdk.ts";
 import { geminiContent } from "./gemini-content.ts";

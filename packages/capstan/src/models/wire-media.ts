@@ -1,13 +1,13 @@
-import { AgentError } from "../errors.ts";
+import { AgentError } from "../base/errors.ts";
+import type { Json } from "../base/json.ts";
 import {
   type AssistantEntry,
   formatPlaceholder,
   type GeneratedMedia,
   getText,
   type MediaPart,
-} from "../history.ts";
-import type { Json } from "../json.ts";
-import type { Chunk } from "../model.ts";
+} from "../kernel/history.ts";
+import type { Chunk } from "../kernel/model.ts";
 
 /** Where a provider gets the content of a part from. */
 export type MediaSource =

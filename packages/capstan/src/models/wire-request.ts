@@ -1,6 +1,6 @@
-import type { Entry } from "../history.ts";
-import { isRecord, type Json } from "../json.ts";
-import type { ModelRequest } from "../model.ts";
+import { isRecord, type Json } from "../base/json.ts";
+import type { Entry } from "../kernel/history.ts";
+import type { ModelRequest } from "../kernel/model.ts";
 import { buildWireSettings } from "./http-model.ts";
 import type { Wire, WireSettings } from "./wire.ts";
 

@@ -1,9 +1,9 @@
-import type { MediaPart } from "../history.ts";
-import type { HostedToolSpec } from "../hosted/hosted-tool.ts";
-import { isRecord, type Json } from "../json.ts";
-import type { Chunk, ModelRequest, StopReason } from "../model.ts";
+import { isRecord, type Json } from "../base/json.ts";
+import type { MediaPart } from "../kernel/history.ts";
+import type { HostedToolSpec } from "../kernel/hosted-tool.ts";
+import type { Chunk, ModelRequest, StopReason } from "../kernel/model.ts";
+import type { ModelSettings, ToolChoice } from "../kernel/settings/settings.ts";
 import type { JsonSchema } from "../schema/schema.ts";
-import type { ModelSettings, ToolChoice } from "../settings/settings.ts";
 import type { EventShapes, ShapedEvent } from "./event-shapes.ts";
 
 /** What a wire needs in addition to the request: the settings of the client and of the request, merged. */

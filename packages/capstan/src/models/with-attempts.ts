@@ -1,6 +1,6 @@
-import { type Clock, computeWaitMs, sleep } from "../clock.ts";
-import { AgentError } from "../errors.ts";
-import { defaultPolicy } from "../policy.ts";
+import { type Clock, computeWaitMs, sleep } from "../base/clock.ts";
+import { AgentError } from "../base/errors.ts";
+import { defaultPolicy } from "../kernel/policy.ts";
 
 const { attempts, minMs } = defaultPolicy.modelRetry;
 const maxBackoffMs = 20_000;

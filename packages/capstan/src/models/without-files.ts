@@ -1,4 +1,4 @@
-import type { Entry, MediaPart, Part } from "../history.ts";
+import type { Entry, MediaPart, Part } from "../kernel/history.ts";
 import { withConvertedEntries } from "./convert-entries.ts";
 import type { Wire } from "./wire.ts";
 

@@ -1,15 +1,15 @@
 import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import { afterEach, beforeEach, describe, expect, it, type MockInstance, vi } from "vitest";
-import { defineAgent } from "../agent.ts";
-import type { Event, Fact } from "../event.ts";
-import type { Hooks } from "../run/open-run.ts";
-import { quarantine } from "../run/quarantine.ts";
-import { type RunOptions, run } from "../run/run.ts";
+import { defineAgent } from "../kernel/agent.ts";
+import type { Event, Fact } from "../kernel/event.ts";
+import { defineTool, type Tool } from "../kernel/tool.ts";
+import type { Hooks } from "../runtime/open-run.ts";
+import { quarantine } from "../runtime/quarantine.ts";
+import { type RunOptions, run } from "../runtime/run.ts";
 import { memory } from "../stores/memory.ts";
 import { fakeClock } from "../testing/fake-clock.ts";
 import { scriptedModel } from "../testing/scripted-model.ts";
-import { defineTool, type Tool } from "../tool.ts";
 import * as tools from "./fixtures/isolated-tools.ts";
 
 /** The output of the processes, which write there why they crash. */
@@ -133,6 +133,14 @@ describe("an isolated tool", () => {
     const { pending } = await handle;
     expect(pending[0]?.question?.message).toBe("Really?");
     expect((await handle.approve(pending[0]?.callId ?? "")).toolCalls[0]?.result).toBe("Answered: true");
+  });
+
+  it("that throws reports the stack of its own process", async () => {
+    const stacks: unknown[] = [];
+    const hooks: Hooks = { onError: (error) => void stacks.push((error as Error).stack) };
+    const result = await callTool(tools.fail, {}, { hooks });
+    expect(stacks).toEqual([expect.stringMatching(/No such invoice.*isolated-tools\.ts/s)]);
+    expect(JSON.stringify(result)).not.toContain("isolated-tools");
   });
 
   it("reads results of its session", async () => {

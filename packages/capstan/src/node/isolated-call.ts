@@ -2,10 +2,10 @@
 // also contains native crashes, `process.exit` and memory outside the heap. It is killed when the call is cancelled or
 // times out, even if its event loop is blocked.
 import type { ChildProcess } from "node:child_process";
-import { AgentError, describeThrown } from "../errors.ts";
-import { getBuiltinLoader, getIsolatedTools } from "../isolation.ts";
-import { createBinary } from "../perform/binary.ts";
-import type { Tool, ToolContext } from "../tool.ts";
+import { AgentError, describeThrown } from "../base/errors.ts";
+import { createBinary } from "../kernel/calls/binary.ts";
+import { getBuiltinLoader, getIsolatedTools } from "../kernel/isolation.ts";
+import type { Tool, ToolContext } from "../kernel/tool.ts";
 import type { IsolatedReport, IsolatedRequest } from "./isolated-worker.ts";
 
 /** Executes an isolated tool. Rejects with `tool_crashed` when its process ends without a result. */
@@ -112,7 +112,13 @@ function exchangeMessages(
         case "result":
           return resolve(report.value);
         case "failure":
-          return reject(Object.assign(new Error(report.error.message), report.error));
+          return reject(
+            Object.assign(
+              new Error(report.error.message),
+              report.error,
+              report.stack && { stack: report.stack },
+            ),
+          );
       }
     });
     child.send(request, (error) => error && reject(error));

@@ -1,14 +1,14 @@
 // The process of one isolated call: receives the request, imports the module of the tool, executes the tool, and reports
 // the result to its parent, which then kills it.
 import { Worker } from "node:worker_threads";
-import { AgentError, describeThrown, type ErrorData } from "../errors.ts";
-import { openIsolatedTools } from "../isolation.ts";
-import type { Json } from "../json.ts";
-import { type Binary, isBinary } from "../perform/binary.ts";
-import { outputLimits, readToolOutput } from "../perform/read-tool-output.ts";
-import { toJson } from "../perform/to-json.ts";
-import type { Blob } from "../store.ts";
-import type { ToolContext } from "../tool.ts";
+import { AgentError, describeThrown, type ErrorData } from "../base/errors.ts";
+import type { Json } from "../base/json.ts";
+import { type Binary, isBinary } from "../kernel/calls/binary.ts";
+import { outputLimits, readToolOutput } from "../kernel/calls/read-tool-output.ts";
+import { toJson } from "../kernel/calls/to-json.ts";
+import { openIsolatedTools } from "../kernel/isolation.ts";
+import type { Blob } from "../kernel/records.ts";
+import type { ToolContext } from "../kernel/tool.ts";
 
 /** The request of the parent. `context` is JSON. */
 export type IsolatedRequest = {
@@ -27,7 +27,7 @@ export type IsolatedReport =
   | { readonly type: "read_blob"; readonly id: number; readonly handle: string }
   | { readonly type: "binary"; readonly binary: Binary }
   | { readonly type: "result"; readonly value: Json | undefined }
-  | { readonly type: "failure"; readonly error: ErrorData };
+  | { readonly type: "failure"; readonly error: ErrorData; readonly stack: string | undefined };
 
 const send = (report: IsolatedReport) => void process.send?.(report);
 
@@ -79,7 +79,8 @@ async function execute({ module, name, input, call, context }: IsolatedRequest):
       output === undefined ? undefined : toJson(output, { characters: outputLimits.maxCharacters });
     return { type: "result", value };
   } catch (thrown) {
-    return { type: "failure", error: describeThrown(thrown, "tool_failed") };
+    const stack = thrown instanceof Error ? thrown.stack : undefined;
+    return { type: "failure", error: describeThrown(thrown, "tool_failed"), stack };
   }
 }
 

@@ -16,9 +16,15 @@ export async function listModelFiles(env: Environment = process.env): Promise<re
   return files.flatMap((file) => /^(.+)\.gguf$/.exec(file)?.[1] ?? []).toSorted();
 }
 
+/** A server that loads a model, or a busy machine, answers late; where no server runs, the connection is refused at once. */
+const serverTimeoutMs = 10_000;
+
 /** Returns the names of downloaded models, and of the models of running model servers. Asks this machine only. */
 export async function findModelsOnMachine(env: Environment = process.env): Promise<readonly string[]> {
-  const [files, servers] = await Promise.all([listModelFiles(env), findLocalServers({ env })]);
+  const [files, servers] = await Promise.all([
+    listModelFiles(env),
+    findLocalServers({ env, timeoutMs: serverTimeoutMs }),
+  ]);
   const served = servers.flatMap(({ name, models }) => models.map((model) => `${name}/${model}`));
   return [...files.map((file) => `local/${file}`), ...served];
 }

@@ -1,4 +1,4 @@
-import { AgentError } from "../errors.ts";
+import { AgentError } from "../base/errors.ts";
 import { fromLocalTime, toLocalTime } from "./time-zone.ts";
 import type { TimingOptions } from "./timing.ts";
 

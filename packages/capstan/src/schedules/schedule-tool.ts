@@ -1,7 +1,9 @@
-import { AgentError } from "../errors.ts";
-import { toPlainText } from "../history.ts";
-import { getScope, type Store } from "../store.ts";
-import { defineTool, type Tool, type ToolCall, type ToolContext } from "../tool.ts";
+import { AgentError } from "../base/errors.ts";
+import { toPlainText } from "../kernel/history.ts";
+import { getProvenance } from "../kernel/provenance.ts";
+import { getScope } from "../kernel/session-id.ts";
+import { defineTool, type Tool, type ToolCall, type ToolContext, type ToolReturn } from "../kernel/tool.ts";
+import type { Store } from "../runtime/store.ts";
 import { defaultScheduleLimits, formatTimes, type Schedule, type ScheduleLimits } from "./schedule.ts";
 import { addSchedule, createScheduleId, listSchedules, removeSchedule } from "./stored-schedules.ts";
 import { formatDateFrom } from "./timing.ts";
@@ -113,10 +115,8 @@ async function cancel(
   return "Cancelled.";
 }
 
-function formatList(
-  schedules: readonly Schedule[],
-  { run }: ToolContext,
-): { content: string; data: unknown } {
+/** Text of a model that had read something untrusted is as untrusted in the list as when it arrives. */
+function formatList(schedules: readonly Schedule[], { run }: ToolContext): ToolReturn {
   const current = schedules.filter(({ state }) => state !== "ended");
   const items = current.map((schedule) => {
     const { id, input, nextAt, timeZone, state } = schedule;
@@ -126,8 +126,14 @@ function formatList(
       nextAt === undefined ? state : formatDateFrom(run?.now ?? nextAt, nextAt, run?.timeZone ?? timeZone);
     return { id, text, next, times: formatTimes(schedule) };
   });
+  const entries = current.flatMap(({ input }) => input);
+  const isUntrusted = entries.map(getProvenance).some((who) => who === "external" || who === "application");
   const lines = items.map(({ id, text, next }) => `- ${next}: ${text} (id ${id})`);
-  return { content: lines.length > 0 ? lines.join("\n") : "Nothing is scheduled.", data: items };
+  return {
+    content: lines.length > 0 ? lines.join("\n") : "Nothing is scheduled.",
+    data: items,
+    ...(isUntrusted && { reads: ["untrusted"] }),
+  };
 }
 
 async function digest(text: string): Promise<string> {

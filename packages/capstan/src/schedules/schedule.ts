@@ -1,11 +1,18 @@
-import { AgentError, type ErrorData } from "../errors.ts";
-import type { Entry } from "../history.ts";
-import { toCanonicalJson } from "../json.ts";
-import type { PolicyOverrides } from "../policy.ts";
-import { type RunInput, readInput } from "../run/input.ts";
-import { checkSettings, type ModelSettings } from "../settings/settings.ts";
-import { getScope } from "../store.ts";
-import { findNext, formatTiming, readTiming, type Timing, type TimingOptions } from "./timing.ts";
+import { AgentError, type ErrorData } from "../base/errors.ts";
+import { toCanonicalJson } from "../base/json.ts";
+import type { Entry } from "../kernel/history.ts";
+import type { PolicyOverrides } from "../kernel/policy.ts";
+import { getScope } from "../kernel/session-id.ts";
+import { checkSettings, type ModelSettings } from "../kernel/settings/settings.ts";
+import { type RunInput, readInput } from "../runtime/input.ts";
+import {
+  findNext,
+  formatInterval,
+  formatTiming,
+  readTiming,
+  type Timing,
+  type TimingOptions,
+} from "./timing.ts";
 
 /** What happens if no process is there at a time: one run starts late, or none does. */
 export type MissedPolicy = "run-once" | "skip";
@@ -153,7 +160,7 @@ export function assertFuture(
     if (next === Number.POSITIVE_INFINITY) break;
   }
   if (shortestMs >= minIntervalMs) return;
-  const message = `The schedule would start a run every ${shortestMs} ms. The shortest interval is ${minIntervalMs} ms.`;
+  const message = `The schedule would start a run every ${formatInterval(shortestMs)}. At most one run every ${formatInterval(minIntervalMs)} is allowed.`;
   throw new AgentError("invalid_input", message);
 }
 

@@ -1,7 +1,9 @@
-import type { Clock } from "../clock.ts";
-import { AgentError, describeThrown, type ErrorData } from "../errors.ts";
-import type { Entry } from "../history.ts";
-import { getScope, type Store, type StoredRecord } from "../store.ts";
+import type { Clock } from "../base/clock.ts";
+import { AgentError, describeThrown, type ErrorData } from "../base/errors.ts";
+import type { Entry } from "../kernel/history.ts";
+import type { StoredRecord } from "../kernel/records.ts";
+import { getScope } from "../kernel/session-id.ts";
+import type { Store } from "../runtime/store.ts";
 import type { PendingOccurrence, Schedule, ScheduleData, StartedOccurrence } from "./schedule.ts";
 import { parseBody, scheduleKind, toBody, toSchedule, updateSchedule, withRun } from "./stored-schedules.ts";
 import { countTimes, findNext, formatDate } from "./timing.ts";

@@ -1,9 +1,11 @@
 // One record of kind "schedule" per schedule, whose id carries its user as the id of a session does. `dueAt` of a record is
 // when a process must look at it: at its next time, or when the claim of a process that starts a run expires.
-import { AgentError } from "../errors.ts";
-import { createId } from "../ids.ts";
-import type { Json } from "../json.ts";
-import { getScope, type Records, type Store, type StoredRecord, updateRecord } from "../store.ts";
+import { AgentError } from "../base/errors.ts";
+import type { Json } from "../base/json.ts";
+import { createId } from "../kernel/ids.ts";
+import { type Records, type StoredRecord, updateRecord } from "../kernel/records.ts";
+import { getScope } from "../kernel/session-id.ts";
+import type { Store } from "../runtime/store.ts";
 import {
   assertFuture,
   assertSame,

@@ -1,4 +1,4 @@
-import { AgentError } from "../errors.ts";
+import { AgentError } from "../base/errors.ts";
 
 const formatters = new Map<string, Intl.DateTimeFormat>();
 const maxFormatters = 100;

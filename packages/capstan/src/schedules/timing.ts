@@ -1,4 +1,5 @@
-import { AgentError } from "../errors.ts";
+import { AgentError } from "../base/errors.ts";
+import { formatCount } from "../base/format-count.ts";
 import { findNextTime, parseCron } from "./cron.ts";
 import { parseWhen } from "./parse-when.ts";
 import { assertTimeZone, fromLocalTime, toLocalTime } from "./time-zone.ts";
@@ -121,12 +122,13 @@ export function formatTiming(timing: Timing, timeZone: string): string {
 
 const unitNames = { w: "week", d: "day", h: "hour", m: "minute", s: "second" } as const;
 
-function formatInterval(ms: number): string {
+/** Formats an interval for use after "every": "minute", "15 minutes", "1,500 ms". */
+export function formatInterval(ms: number): string {
   for (const [unit, name] of Object.entries(unitNames)) {
     const count = ms / (unitMs[unit] ?? 1);
-    if (Number.isInteger(count)) return count === 1 ? name : `${count} ${name}s`;
+    if (Number.isInteger(count)) return count === 1 ? name : formatCount(count, name);
   }
-  return `${ms} ms`;
+  return `${ms.toLocaleString("en")} ms`;
 }
 
 const dayMs = 86_400_000;

@@ -1,8 +1,8 @@
 // Compiles a JSON Schema once, when it is defined, into a copy for the validator. The copy has known keywords only, its
 // references are resolved, and it contains no pattern that the validator would run as a RegExp: a string pattern
 // becomes a custom format, and key patterns are removed and replaced by the matching keys at each validation.
-import { AgentError } from "../errors.ts";
-import { isRecord } from "../json.ts";
+import { AgentError } from "../base/errors.ts";
+import { isRecord } from "../base/json.ts";
 import { checkedFormats, keywordKinds, typeNames } from "./keywords.ts";
 import { toRe2 } from "./linear-pattern.ts";
 import { collectNamedSchemas, resolveReference } from "./references.ts";

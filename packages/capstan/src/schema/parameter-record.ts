@@ -1,6 +1,6 @@
-import { suggestName } from "../definition.ts";
-import { AgentError } from "../errors.ts";
-import { isRecord } from "../json.ts";
+import { suggestName } from "../base/definition.ts";
+import { AgentError } from "../base/errors.ts";
+import { isRecord } from "../base/json.ts";
 import type { JsonSchema } from "./validator.ts";
 
 const typeNames = ["string", "number", "integer", "boolean", "array", "object", "null"] as const;

@@ -1,6 +1,6 @@
 // Most schemas have a few simple keywords, and most values are valid. Such a value is accepted here, at a twentieth of
 // the validator's cost and without loading it. The validator explains what is wrong with all others.
-import { isRecord } from "../json.ts";
+import { isRecord } from "../base/json.ts";
 import type { CompiledSchema } from "./compile-schema.ts";
 
 /** True if a value is valid. False if it is not, or if only the validator can tell. */

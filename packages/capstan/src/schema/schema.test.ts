@@ -4,8 +4,8 @@ import { Type } from "typebox";
 import * as v from "valibot";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
+import { defineTool, type ToolContext } from "../kernel/tool.ts";
 import { schemaSuite } from "../testing/schema-suite.ts";
-import { defineTool, type ToolContext } from "../tool.ts";
 import { type SchemaInput, type StandardSchema, toSchema } from "./schema.ts";
 
 schemaSuite("zod", {

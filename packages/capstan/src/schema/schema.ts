@@ -1,5 +1,5 @@
-import { AgentError, describeThrown } from "../errors.ts";
-import { isRecord } from "../json.ts";
+import { AgentError, describeThrown } from "../base/errors.ts";
+import { isRecord } from "../base/json.ts";
 import { assertNoNestedLibrary } from "./nested-library.ts";
 import { isParameterRecord, type ParameterRecord, toJsonSchema } from "./parameter-record.ts";
 import { assertSchemaSize, createValidator, type JsonSchema } from "./validator.ts";

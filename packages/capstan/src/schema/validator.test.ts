@@ -1,7 +1,7 @@
 import { Type } from "typebox";
 import { describe, expect, it } from "vitest";
+import { defineTool } from "../kernel/tool.ts";
 import { readCpuMs } from "../testing/cpu-time.ts";
-import { defineTool } from "../tool.ts";
 import { toSchema } from "./schema.ts";
 
 const object = (properties: object, more: object = {}) => ({ type: "object", properties, ...more });

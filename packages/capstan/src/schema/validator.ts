@@ -1,6 +1,6 @@
 // Runs the validator on a compiled schema. A model's output must not block the process, whatever the schema, so a
 // validation limits its steps, the keys it matches against patterns, and the size of unique lists.
-import { AgentError } from "../errors.ts";
+import { AgentError } from "../base/errors.ts";
 import {
   type CompiledSchema,
   compileSchema,

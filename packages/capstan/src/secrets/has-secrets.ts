@@ -1,4 +1,4 @@
-import { isRecord } from "../json.ts";
+import { isRecord } from "../base/json.ts";
 import type { SecretMask } from "./mask.ts";
 
 /** Whether a mask might change anything in a value: a text, a key, a number, or a text that is split into parts. */

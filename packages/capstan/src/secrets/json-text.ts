@@ -1,5 +1,5 @@
-import { isRecord } from "../json.ts";
-import { createLazyPattern } from "../lazy.ts";
+import { isRecord } from "../base/json.ts";
+import { createLazyPattern } from "../base/lazy.ts";
 
 /** Returns a text without its secrets. */
 export type MaskText = (text: string) => string;

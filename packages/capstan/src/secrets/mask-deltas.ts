@@ -1,4 +1,4 @@
-import type { DeltaBody } from "../event.ts";
+import type { DeltaBody } from "../kernel/event.ts";
 import type { MaskedStream } from "./mask-secrets.ts";
 
 /** A delta with a piece of text. */

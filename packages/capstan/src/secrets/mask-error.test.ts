@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { AgentError } from "../errors.ts";
+import { AgentError } from "../base/errors.ts";
 import { createMask, type SecretMask } from "./mask.ts";
 import { maskError } from "./mask-error.ts";
 

@@ -1,4 +1,4 @@
-import { AgentError, describeThrown, type ErrorCode, errorCodes } from "../errors.ts";
+import { AgentError, describeThrown, type ErrorCode, errorCodes } from "../base/errors.ts";
 import type { SecretMask } from "./mask.ts";
 
 const maxCauses = 10;

@@ -1,6 +1,6 @@
-import { errorCodes } from "../errors.ts";
-import { isRecord } from "../json.ts";
-import { getStopReason, type StoredStopReason } from "../model.ts";
+import { errorCodes } from "../base/errors.ts";
+import { isRecord } from "../base/json.ts";
+import { getStopReason, type StoredStopReason } from "../kernel/model.ts";
 import type { MaskText } from "./json-text.ts";
 import { hasCutMark, type MaskedStream } from "./mask-secrets.ts";
 import { mapItems, mapMembers, maskValue, type ValueMasks } from "./mask-value.ts";

@@ -1,4 +1,4 @@
-import { AgentError } from "../errors.ts";
+import { AgentError } from "../base/errors.ts";
 import { buildFormsTrie, type FormsNode, getNextNode } from "./forms-trie.ts";
 import type { MaskText } from "./json-text.ts";
 import { listSecretForms } from "./secret-forms.ts";

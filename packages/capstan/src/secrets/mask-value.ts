@@ -1,4 +1,4 @@
-import { isRecord } from "../json.ts";
+import { isRecord } from "../base/json.ts";
 import type { MaskText } from "./json-text.ts";
 
 /** Masks for the strings and numbers of a value. */

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { FactBody } from "../event.ts";
-import type { Json } from "../json.ts";
+import type { Json } from "../base/json.ts";
+import type { FactBody } from "../kernel/event.ts";
 import { createMask } from "./mask.ts";
 import { maskSecrets } from "./mask-secrets.ts";
 import { listSecretForms } from "./secret-forms.ts";

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { Chunk, Model, ModelRequest } from "../model.ts";
+import type { Chunk, Model, ModelRequest } from "../kernel/model.ts";
 import { createMask, type SecretMask } from "./mask.ts";
 import { withMaskedModel } from "./masked-model.ts";
 

@@ -1,4 +1,4 @@
-import type { Chunk, Model, ModelRequest, ToolSpec } from "../model.ts";
+import type { Chunk, Model, ModelRequest, ToolSpec } from "../kernel/model.ts";
 import type { SecretMask } from "./mask.ts";
 import type { MaskedStream } from "./mask-secrets.ts";
 

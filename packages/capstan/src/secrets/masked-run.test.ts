@@ -1,15 +1,15 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { defineAgent } from "../agent.ts";
-import { AgentError } from "../errors.ts";
-import type { Event } from "../event.ts";
-import type { Model } from "../model.ts";
-import { resume, run } from "../run/run.ts";
+import { AgentError } from "../base/errors.ts";
+import { defineAgent } from "../kernel/agent.ts";
+import type { Event } from "../kernel/event.ts";
+import type { Model } from "../kernel/model.ts";
+import { defineTool, type Tool } from "../kernel/tool.ts";
+import { resume, run } from "../runtime/run.ts";
 import { memory } from "../stores/memory.ts";
 import { collect } from "../testing/collect.ts";
 import { type ScriptedStep, scriptedModel } from "../testing/scripted-model.ts";
-import { defineTool, type Tool } from "../tool.ts";
 
 const secret = "sk-proj-canary-0123456789abcdef";
 const secrets = [secret];

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { resume, run } from "../run/run.ts";
-import { fold } from "../state/apply.ts";
-import type { Store } from "../store.ts";
+import { fold } from "../runtime/apply.ts";
+import { resume, run } from "../runtime/run.ts";
+import type { Store } from "../runtime/store.ts";
 import { memory } from "../stores/memory.ts";
 import { createBackgroundAgents } from "../testing/background-suite.ts";
 import { runApproving } from "../testing/nested-suite.ts";

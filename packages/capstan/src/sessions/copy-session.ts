@@ -1,9 +1,10 @@
-import { AgentError } from "../errors.ts";
-import type { Fact, UnplacedFact } from "../event.ts";
-import { createId } from "../ids.ts";
-import type { StoredRequest } from "../requests/stored-request.ts";
-import type { Blob, SessionWriter, Store } from "../store.ts";
-import { listHandles } from "./load-facts.ts";
+import { AgentError } from "../base/errors.ts";
+import type { StoredRequest } from "../features/exact-requests/stored-request.ts";
+import type { Fact, UnplacedFact } from "../kernel/event.ts";
+import { createId } from "../kernel/ids.ts";
+import type { Blob } from "../kernel/records.ts";
+import { listHandles } from "../runtime/load-facts.ts";
+import type { SessionWriter, Store } from "../runtime/store.ts";
 import { type CopyPlan, planCopy, type RunOrigin } from "./plan-copy.ts";
 import { withNewIds } from "./with-new-ids.ts";
 

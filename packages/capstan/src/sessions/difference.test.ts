@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { defineAgent } from "../agent.ts";
-import { run } from "../run/run.ts";
+import { defineAgent } from "../kernel/agent.ts";
+import { defineTool } from "../kernel/tool.ts";
+import { run } from "../runtime/run.ts";
 import { memory } from "../stores/memory.ts";
 import { fakeClock } from "../testing/fake-clock.ts";
 import { type ScriptedStep, scriptedModel } from "../testing/scripted-model.ts";
-import { defineTool } from "../tool.ts";
 import { difference } from "./difference.ts";
 import { formatDifference } from "./format-difference.ts";
 

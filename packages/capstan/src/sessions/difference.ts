@@ -1,8 +1,8 @@
-import type { Fact } from "../event.ts";
-import { getText, toPlainText } from "../history.ts";
-import { type Json, toCanonicalJson } from "../json.ts";
+import { type Json, toCanonicalJson } from "../base/json.ts";
+import type { Fact } from "../kernel/event.ts";
+import { getText, toPlainText } from "../kernel/history.ts";
+import { findEnd, isNested } from "../runtime/load-facts.ts";
 import { diffLines, type LineChange } from "./diff-lines.ts";
-import { findEnd, isNested } from "./load-facts.ts";
 import { type RunSummary, summarizeRun } from "./summary.ts";
 import { getUserText } from "./title.ts";
 

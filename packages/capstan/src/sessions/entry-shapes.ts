@@ -1,4 +1,4 @@
-import type { ErrorData } from "../errors.ts";
+import type { ErrorData } from "../base/errors.ts";
 import type {
   AssistantEntry,
   AssistantPart,
@@ -16,11 +16,11 @@ import type {
   TextPart,
   UiHint,
   UserEntry,
-} from "../history.ts";
-import type { MessageEnd, StopReason, Usage } from "../model.ts";
-import type { Provenance } from "../provenance.ts";
-import { noUsage } from "../state/state.ts";
-import type { Reads } from "../tool.ts";
+} from "../kernel/history.ts";
+import type { MessageEnd, StopReason, Usage } from "../kernel/model.ts";
+import type { Provenance } from "../kernel/provenance.ts";
+import { noUsage } from "../kernel/state.ts";
+import type { Reads } from "../kernel/tool.ts";
 import {
   amount,
   array,

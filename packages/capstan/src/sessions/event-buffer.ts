@@ -1,4 +1,4 @@
-import type { PositionedDelta, StoreNotice } from "../store.ts";
+import type { PositionedDelta, StoreNotice } from "../runtime/store.ts";
 
 /**
  * Notices from the store that a subscriber has not read yet. Facts are not buffered: they stay in the store. Only

@@ -1,6 +1,6 @@
-import { toBase64 } from "../json.ts";
-import type { SessionInfo, Store } from "../store.ts";
-import { isNested, readRuns, yieldToEventLoop } from "./load-facts.ts";
+import { toBase64 } from "../base/json.ts";
+import { isNested, readRuns, yieldToEventLoop } from "../runtime/load-facts.ts";
+import type { SessionInfo, Store } from "../runtime/store.ts";
 import { serializeSession } from "./session-file.ts";
 import { summarizeSession } from "./summary.ts";
 import { htmlEnd, imageTypes, renderHtmlHead, renderHtmlRun } from "./to-html.ts";

@@ -1,7 +1,7 @@
-import type { Fact } from "../event.ts";
-import { getCalls } from "../history.ts";
-import { identifyFact } from "../ids.ts";
-import { isNested } from "./load-facts.ts";
+import type { Fact } from "../kernel/event.ts";
+import { getCalls } from "../kernel/history.ts";
+import { identifyFact } from "../kernel/ids.ts";
+import { isNested } from "../runtime/load-facts.ts";
 
 /** Returns a check of the facts of a session, one after the other: each call returns the problem with the next fact. */
 export function createOrderCheck(): (fact: Fact) => string | undefined {

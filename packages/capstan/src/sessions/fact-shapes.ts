@@ -1,11 +1,19 @@
-import type { ApprovalScope } from "../approvals/approval-scope.ts";
-import type { CallCheck, Leak } from "../approvals/call-check.ts";
-import type { Fact, FactBody, ModelChain, Origin, Stamp, StructuredOutput, ToolOffer } from "../event.ts";
-import type { TokenLogprob, ToolSpec } from "../model.ts";
-import type { HandoffPolicy, Policy, PolicyOverrides } from "../policy.ts";
-import type { Source } from "../provenance.ts";
-import type { ModelSettings } from "../settings/settings.ts";
-import type { Question } from "../tool.ts";
+import type { ApprovalScope } from "../kernel/approval-scope.ts";
+import type { CallCheck, Leak } from "../kernel/call-check.ts";
+import type {
+  Fact,
+  FactBody,
+  ModelChain,
+  Origin,
+  Stamp,
+  StructuredOutput,
+  ToolOffer,
+} from "../kernel/event.ts";
+import type { TokenLogprob, ToolSpec } from "../kernel/model.ts";
+import type { HandoffPolicy, Policy, PolicyOverrides } from "../kernel/policy.ts";
+import type { Source } from "../kernel/provenance.ts";
+import type { ModelSettings } from "../kernel/settings/settings.ts";
+import type { Question } from "../kernel/tool.ts";
 import {
   assistantEntry,
   citations,

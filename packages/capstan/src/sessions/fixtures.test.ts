@@ -1,12 +1,12 @@
 import { globSync, readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { defineAgent } from "../agent.ts";
-import type { Fact } from "../event.ts";
-import { resume, run } from "../run/run.ts";
-import { fold } from "../state/apply.ts";
+import { defineAgent } from "../kernel/agent.ts";
+import type { Fact } from "../kernel/event.ts";
+import { defineTool } from "../kernel/tool.ts";
+import { fold } from "../runtime/apply.ts";
+import { resume, run } from "../runtime/run.ts";
 import { memory } from "../stores/memory.ts";
 import { scriptedModel } from "../testing/scripted-model.ts";
-import { defineTool } from "../tool.ts";
 import { session } from "./session.ts";
 import { sessions } from "./sessions.ts";
 

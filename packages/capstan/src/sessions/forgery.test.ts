@@ -1,13 +1,14 @@
 import { describe, expect, it } from "vitest";
-import { defineAgent } from "../agent.ts";
-import { AgentError } from "../errors.ts";
-import type { Fact } from "../event.ts";
-import type { Entry } from "../history.ts";
-import { type Json, toCanonicalJson } from "../json.ts";
-import { defaultPolicy, type PolicyOverrides } from "../policy.ts";
-import { getProvenance } from "../provenance.ts";
-import { resume, run } from "../run/run.ts";
-import { fold } from "../state/apply.ts";
+import { AgentError } from "../base/errors.ts";
+import { type Json, toCanonicalJson } from "../base/json.ts";
+import { defineAgent } from "../kernel/agent.ts";
+import type { Fact } from "../kernel/event.ts";
+import type { Entry } from "../kernel/history.ts";
+import { defaultPolicy, type PolicyOverrides } from "../kernel/policy.ts";
+import { getProvenance } from "../kernel/provenance.ts";
+import { defineTool } from "../kernel/tool.ts";
+import { fold } from "../runtime/apply.ts";
+import { resume, run } from "../runtime/run.ts";
 import { memory } from "../stores/memory.ts";
 import {
   type Forgery,
@@ -18,7 +19,6 @@ import {
   repeatedCall,
 } from "../testing/forge-session.ts";
 import { scriptedModel } from "../testing/scripted-model.ts";
-import { defineTool } from "../tool.ts";
 import { rerun } from "./rerun.ts";
 import { session } from "./session.ts";
 import { sessions } from "./sessions.ts";

@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { defineAgent } from "../agent.ts";
-import { identifyFact } from "../ids.ts";
-import { resume, run } from "../run/run.ts";
-import { fold } from "../state/apply.ts";
-import type { Store } from "../store.ts";
+import { defineAgent } from "../kernel/agent.ts";
+import { identifyFact } from "../kernel/ids.ts";
+import { defineTool } from "../kernel/tool.ts";
+import { fold } from "../runtime/apply.ts";
+import { resume, run } from "../runtime/run.ts";
+import type { Store } from "../runtime/store.ts";
 import { memory } from "../stores/memory.ts";
 import { type ScriptedStep, scriptedModel } from "../testing/scripted-model.ts";
-import { defineTool } from "../tool.ts";
 import { session } from "./session.ts";
 import { sessions } from "./sessions.ts";
 

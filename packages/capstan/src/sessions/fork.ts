@@ -1,10 +1,10 @@
-import { AgentError } from "../errors.ts";
-import type { Fact } from "../event.ts";
-import { createId } from "../ids.ts";
-import type { StoredRequest } from "../requests/stored-request.ts";
-import type { SessionInfo, Store } from "../store.ts";
+import { AgentError } from "../base/errors.ts";
+import type { StoredRequest } from "../features/exact-requests/stored-request.ts";
+import type { Fact } from "../kernel/event.ts";
+import { createId } from "../kernel/ids.ts";
+import { loadSessionInfo, readFacts } from "../runtime/load-facts.ts";
+import type { SessionInfo, Store } from "../runtime/store.ts";
 import { buildRunIds, writeSessionCopy } from "./copy-session.ts";
-import { loadSessionInfo, readFacts } from "./load-facts.ts";
 import { addForkSuffix, getTitle } from "./title.ts";
 
 export type ForkOptions = {

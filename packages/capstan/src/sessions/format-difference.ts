@@ -1,5 +1,5 @@
-import { escapeControls } from "../escape-text.ts";
-import type { Json } from "../json.ts";
+import { escapeControls } from "../base/escape-text.ts";
+import type { Json } from "../base/json.ts";
 import type { LineChange } from "./diff-lines.ts";
 import type { CallDifference, Difference, Pair, TurnDifference } from "./difference.ts";
 import { formatDuration } from "./format-values.ts";

@@ -1,4 +1,4 @@
-import type { Usage } from "../model.ts";
+import type { Usage } from "../kernel/model.ts";
 
 /** Formats a time in UTC. */
 export function formatTime(at: number): string {
@@ -18,9 +18,4 @@ export function formatDuration(ms: number): string {
 export function formatUsage(usage: Usage, cost: number): string {
   const tokens = `${usage.inputTokens} tokens in, ${usage.outputTokens} out`;
   return `${tokens}${usage.estimated ? " (estimated)" : ""}${cost > 0 ? `, $${cost.toFixed(4)}` : ""}${usage.unpriced ? ", price unknown" : ""}`;
-}
-
-/** Formats a count with its noun, adding a plural s. */
-export function formatCount(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? "" : "s"}`;
 }

@@ -1,4 +1,4 @@
-import { escapeControls } from "../escape-text.ts";
+import { escapeControls } from "../base/escape-text.ts";
 
 /** Escapes text for use between tags and in quoted attributes. Control characters become visible. */
 export function escapeHtml(text: string): string {

@@ -1,7 +1,8 @@
 // Tables and charts of tool results, as static HTML. The props come from a tool: everything is checked and escaped.
 
-import type { UiHint } from "../history.ts";
-import { isRecord, type Json } from "../json.ts";
+import { formatCount } from "../base/format-count.ts";
+import { isRecord, type Json } from "../base/json.ts";
+import type { UiHint } from "../kernel/history.ts";
 import { renderTable } from "./html-markdown.ts";
 import { escapeHtml } from "./html-text.ts";
 
@@ -42,7 +43,7 @@ function formatCell(value: Json | undefined): string {
 }
 
 function formatOmitted(count: number): string {
-  return count > maxRows ? `<p class="small">${count - maxRows} more rows</p>` : "";
+  return count > maxRows ? `<p class="small">${formatCount(count - maxRows, "more row")}</p>` : "";
 }
 
 type Series = { readonly label: string; readonly values: readonly (number | null)[] };

@@ -1,14 +1,14 @@
 import childProcess from "node:child_process";
 import fc from "fast-check";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { type Agent, defineAgent } from "../agent.ts";
-import { type Fact, factVersion } from "../event.ts";
-import type { Entry } from "../history.ts";
-import { resume, run } from "../run/run.ts";
-import type { Store } from "../store.ts";
+import { type Agent, defineAgent } from "../kernel/agent.ts";
+import { type Fact, factVersion } from "../kernel/event.ts";
+import type { Entry } from "../kernel/history.ts";
+import { defineTool } from "../kernel/tool.ts";
+import { resume, run } from "../runtime/run.ts";
+import type { Store } from "../runtime/store.ts";
 import { memory } from "../stores/memory.ts";
 import { type ScriptedStep, scriptedModel } from "../testing/scripted-model.ts";
-import { defineTool } from "../tool.ts";
 import { session } from "./session.ts";
 import { sessions } from "./sessions.ts";
 

@@ -1,19 +1,33 @@
+export { formatCount, formatCounts } from "../base/format-count.ts";
+export { foldText, splitWords } from "../base/words.ts";
 export {
   addApprovalRule,
   listApprovalRules,
   removeApprovalRules,
   revokeApprovalRule,
-} from "../approvals/approval-rules.ts";
+} from "../features/approvals/approval-rules.ts";
+export { expiredReason } from "../features/calls/rules.ts";
+export { parseBody as parseRequestBody } from "../features/exact-requests/parse-body.ts";
 export {
   type ApprovalRule,
   type ApprovalScope,
   describeRule,
   describeScope,
-} from "../approvals/approval-scope.ts";
-export { parseBody as parseRequestBody } from "../requests/parse-body.ts";
-export { expiredReason } from "../rules/tool-calls.ts";
-export { getScope, type ListOptions, type SearchOptions, updateRecord } from "../store.ts";
-export { foldText, splitWords } from "../words.ts";
+} from "../kernel/approval-scope.ts";
+export { updateRecord } from "../kernel/records.ts";
+export { getScope } from "../kernel/session-id.ts";
+export { isInRun, loadRunFacts, loadRunStart, readRunFacts } from "../runtime/load-facts.ts";
+export {
+  countQueuedRuns,
+  deleteQueue,
+  findQueuedRun,
+  findTaker,
+  type ListedRun,
+  listQueuedRuns,
+  type QueuedRun,
+  toListedRun,
+} from "../runtime/queue.ts";
+export type { ListOptions, SearchOptions } from "../runtime/store.ts";
 export { type DiffLinesOptions, diffLines, type LineChange } from "./diff-lines.ts";
 export {
   type CallDifference,
@@ -26,19 +40,8 @@ export type { ExportFormat } from "./export-session.ts";
 export type { ForkOptions } from "./fork.ts";
 export { formatDifference } from "./format-difference.ts";
 export type { ImportOptions } from "./import-session.ts";
-export { isInRun, loadRunFacts, loadRunStart, readRunFacts } from "./load-facts.ts";
 export { loadRequests } from "./load-requests.ts";
 export { type PrunedSession, type PruneOptions, prune } from "./prune.ts";
-export {
-  countQueuedRuns,
-  deleteQueue,
-  findQueuedRun,
-  findTaker,
-  type ListedRun,
-  listQueuedRuns,
-  type QueuedRun,
-  toListedRun,
-} from "./queue.ts";
 export type { ReplayOptions } from "./replay.ts";
 export { type Rerun, type RerunOptions, rerun } from "./rerun.ts";
 export { type Session, session } from "./session.ts";

@@ -1,7 +1,7 @@
-import { AgentError } from "../errors.ts";
-import { rebuildRequests } from "../requests/rebuild-request.ts";
-import type { ExactRequest } from "../requests/stored-request.ts";
-import type { Store } from "../store.ts";
+import { AgentError } from "../base/errors.ts";
+import { rebuildRequests } from "../features/exact-requests/rebuild-request.ts";
+import type { ExactRequest } from "../features/exact-requests/stored-request.ts";
+import type { Store } from "../runtime/store.ts";
 
 export type TurnLocation = {
   /** Id of a run, not of a nested one. */

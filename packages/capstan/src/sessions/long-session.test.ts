@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, expect, it } from "vitest";
-import type { UnplacedFact } from "../event.ts";
-import { createFactId } from "../ids.ts";
-import { defaultPolicy } from "../policy.ts";
-import type { Store } from "../store.ts";
+import type { UnplacedFact } from "../kernel/event.ts";
+import { createFactId } from "../kernel/ids.ts";
+import { defaultPolicy } from "../kernel/policy.ts";
+import type { Store } from "../runtime/store.ts";
 import { memory } from "../stores/memory.ts";
 import { session } from "./session.ts";
 import { sessions } from "./sessions.ts";

@@ -1,12 +1,12 @@
-import type { CallCheck } from "../approvals/call-check.ts";
-import { toErrorData } from "../errors.ts";
-import type { Fact, FactBody, Origin } from "../event.ts";
-import { getCalls } from "../history.ts";
-import { createFactId } from "../ids.ts";
-import { apply } from "../state/apply.ts";
-import { listActiveRuns } from "../state/nested-state.ts";
-import { type Call, createState, type State } from "../state/state.ts";
-import { isNested } from "./load-facts.ts";
+import { toErrorData } from "../base/errors.ts";
+import { listActiveRuns } from "../features/nested/nested-state.ts";
+import type { CallCheck } from "../kernel/call-check.ts";
+import type { Fact, FactBody, Origin } from "../kernel/event.ts";
+import { getCalls } from "../kernel/history.ts";
+import { createFactId } from "../kernel/ids.ts";
+import { type Call, createState, type State } from "../kernel/state.ts";
+import { apply } from "../runtime/apply.ts";
+import { isNested } from "../runtime/load-facts.ts";
 
 /** A run of a session, nested or not. */
 export type RunOrigin = Pick<Origin, "runId" | "parentRunId" | "parentCallId">;

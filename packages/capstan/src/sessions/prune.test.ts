@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import type { FactBody, UnplacedFact } from "../event.ts";
-import { createFactId } from "../ids.ts";
-import { defaultPolicy } from "../policy.ts";
-import type { Store } from "../store.ts";
+import type { FactBody, UnplacedFact } from "../kernel/event.ts";
+import { createFactId } from "../kernel/ids.ts";
+import { defaultPolicy } from "../kernel/policy.ts";
+import type { Store } from "../runtime/store.ts";
 import { memory } from "../stores/memory.ts";
 import { sqlite } from "../stores/sqlite/sqlite.ts";
 import { type PruneOptions, prune } from "./prune.ts";

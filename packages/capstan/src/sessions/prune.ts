@@ -1,7 +1,7 @@
-import { AgentError } from "../errors.ts";
-import { createId } from "../ids.ts";
-import type { SessionInfo, Store } from "../store.ts";
-import { yieldToEventLoop } from "./load-facts.ts";
+import { AgentError } from "../base/errors.ts";
+import { createId } from "../kernel/ids.ts";
+import { yieldToEventLoop } from "../runtime/load-facts.ts";
+import type { SessionInfo, Store } from "../runtime/store.ts";
 import { session } from "./session.ts";
 
 /** Selects sessions to remove. A session must meet all conditions; at least one is required. */

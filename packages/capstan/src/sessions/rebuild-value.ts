@@ -1,4 +1,4 @@
-import { isRecord } from "../json.ts";
+import { isRecord } from "../base/json.ts";
 import type { FieldTable, RebuildContext, Shape } from "./shapes.ts";
 
 /** Returns the problem with a parsed JSON value, or undefined if it has the shape. */

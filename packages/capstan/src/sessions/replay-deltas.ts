@@ -1,5 +1,5 @@
-import type { Delta, DeltaBody, Fact } from "../event.ts";
-import type { AssistantPart } from "../history.ts";
+import type { Delta, DeltaBody, Fact } from "../kernel/event.ts";
+import type { AssistantPart } from "../kernel/history.ts";
 
 const chunkLength = 24;
 

@@ -1,13 +1,13 @@
 import { describe, expect, it } from "vitest";
-import { defineAgent } from "../agent.ts";
-import { type Event, isFact } from "../event.ts";
-import { run } from "../run/run.ts";
-import type { Store } from "../store.ts";
+import { defineAgent } from "../kernel/agent.ts";
+import { type Event, isFact } from "../kernel/event.ts";
+import { defineTool } from "../kernel/tool.ts";
+import { run } from "../runtime/run.ts";
+import type { Store } from "../runtime/store.ts";
 import { memory } from "../stores/memory.ts";
 import { collect } from "../testing/collect.ts";
 import { fakeClock } from "../testing/fake-clock.ts";
 import { scriptedModel } from "../testing/scripted-model.ts";
-import { defineTool } from "../tool.ts";
 import type { ReplayOptions } from "./replay.ts";
 import { session } from "./session.ts";
 

@@ -1,8 +1,8 @@
-import { type Clock, sleep, systemClock } from "../clock.ts";
-import { AgentError } from "../errors.ts";
-import type { Event, Fact } from "../event.ts";
-import type { Store } from "../store.ts";
-import { isInRun, loadSessionInfo, readFacts } from "./load-facts.ts";
+import { type Clock, sleep, systemClock } from "../base/clock.ts";
+import { AgentError } from "../base/errors.ts";
+import type { Event, Fact } from "../kernel/event.ts";
+import { isInRun, loadSessionInfo, readFacts } from "../runtime/load-facts.ts";
+import type { Store } from "../runtime/store.ts";
 import { replayDeltas } from "./replay-deltas.ts";
 
 export type ReplayOptions = {

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { type Agent, defineAgent } from "../agent.ts";
-import { run } from "../run/run.ts";
+import { type Agent, defineAgent } from "../kernel/agent.ts";
+import { defineTool } from "../kernel/tool.ts";
+import { run } from "../runtime/run.ts";
 import { memory } from "../stores/memory.ts";
 import { type ScriptedStep, scriptedModel } from "../testing/scripted-model.ts";
-import { defineTool } from "../tool.ts";
 import { rerun } from "./rerun.ts";
 import { session } from "./session.ts";
 
@@ -73,6 +73,17 @@ describe("rerun", () => {
     const [start] = await store.read("s2");
     expect(start).toMatchObject({ input: [{ content: "I am Bob." }], policy: { wrapUpAt: 0, maxTurns: 10 } });
     expect((await session(store, "s2").info()).title).toBe("I am Ann. (fork)");
+  });
+
+  it("does not make an edited text of an application the user's own (A146)", async () => {
+    const { store, createAgent } = createFixture();
+    const proposed = { type: "user", content: "Post it to a.example/in", provenance: "application" } as const;
+    await run(createAgent({ text: "Done." }).agent, [proposed], { store, session: "s1" });
+    const { agent } = createAgent({ text: "Done." });
+    const repeated = await rerun(store, { session: "s1", agent, edit: "Post it to a.example/inbox" });
+    await repeated.run;
+    const [start] = await store.read(repeated.session);
+    expect(start).toMatchObject({ input: [{ ...proposed, content: "Post it to a.example/inbox" }] });
   });
 
   it("keeps the run's policy and instructions", async () => {

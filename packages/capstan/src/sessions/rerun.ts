@@ -1,19 +1,19 @@
-import type { Agent, ModelChoice } from "../agent.ts";
-import { AgentError } from "../errors.ts";
-import type { Fact } from "../event.ts";
-import type { Entry, Part } from "../history.ts";
-import { createId } from "../ids.ts";
-import { type Policy, type PolicyOverrides, resolvePolicy } from "../policy.ts";
-import { getProvenance } from "../provenance.ts";
-import type { ResumeOptions, SharedStoreOptions } from "../run/open-run.ts";
-import { resume, run } from "../run/run.ts";
-import type { Run } from "../run/run-handle.ts";
-import { checkSettings, type ModelSettings, mergeSettings } from "../settings/settings.ts";
-import type { Store } from "../store.ts";
+import { AgentError } from "../base/errors.ts";
+import type { Agent, ModelChoice } from "../kernel/agent.ts";
+import type { Fact } from "../kernel/event.ts";
+import type { Entry, Part } from "../kernel/history.ts";
+import { createId } from "../kernel/ids.ts";
+import { type Policy, type PolicyOverrides, resolvePolicy } from "../kernel/policy.ts";
+import { getProvenance } from "../kernel/provenance.ts";
+import { checkSettings, type ModelSettings, mergeSettings } from "../kernel/settings/settings.ts";
+import { isNested, loadFacts, loadSessionInfo, toPages } from "../runtime/load-facts.ts";
+import type { ResumeOptions, SharedStoreOptions } from "../runtime/open-run.ts";
+import { resume, run } from "../runtime/run.ts";
+import type { Run } from "../runtime/run-handle.ts";
+import type { Store } from "../runtime/store.ts";
 import { buildRunIds } from "./copy-session.ts";
 import { pickHistoryPolicy } from "./fact-shapes.ts";
 import { assertPosition, createForkTitle, writeFork } from "./fork.ts";
-import { isNested, loadFacts, loadSessionInfo, toPages } from "./load-facts.ts";
 import type { Cursor } from "./subscribe.ts";
 
 export type RerunOptions = ResumeOptions & {
@@ -167,13 +167,19 @@ function withModel(agent: Agent, model: ModelChoice, copies: Map<Agent, Agent>):
   return copy;
 }
 
-/** Returns the run's original input, with the user's last message replaced by `edit`, which the user has written now. */
+/**
+ * Returns the run's original input, with the user's last message replaced by `edit`, which the user has written now. A
+ * text that an application proposed stays the application's, because an edit keeps what it does not change.
+ */
 function buildInput({ input }: Start, edit: RerunOptions["edit"]): readonly Entry[] {
   if (edit === undefined) return input;
   const edited =
     input.findLast((entry) => getProvenance(entry) === "user") ??
     input.findLast((entry) => entry.type === "user");
-  return input.map((entry) => (entry === edited ? { type: "user", content: edit } : entry));
+  const isProposed = edited !== undefined && getProvenance(edited) === "application";
+  const provenance = isProposed && ({ provenance: "application" } as const);
+  const changed: Entry = { type: "user", content: edit, ...provenance };
+  return input.map((entry) => (entry === edited ? changed : entry));
 }
 
 async function waitForFirstEvent(run: Run): Promise<void> {

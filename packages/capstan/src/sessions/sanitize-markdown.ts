@@ -1,4 +1,4 @@
-import { escapeControls } from "../escape-text.ts";
+import { escapeControls } from "../base/escape-text.ts";
 
 /** Returns the text on one line, with all Markdown and HTML characters escaped. */
 export function escapeMarkdown(text: string): string {

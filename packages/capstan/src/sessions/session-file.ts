@@ -2,11 +2,12 @@
 //   { "format": "capstan-session", "version": 1, "factVersion": 3, "id", "title"?, "facts": [ … ],
 //     "blobs": { handle: { "mediaType", "text" } or { "mediaType", "base64" } } }
 // Facts are stored unchanged; without `factVersion`, they are of version 1. `title` is present if the session was renamed.
-import { AgentError } from "../errors.ts";
-import { type Fact, factVersion } from "../event.ts";
-import { fromBase64, type Json, toBase64, toCanonicalJson } from "../json.ts";
-import type { Blob, Store } from "../store.ts";
-import { listHandles, readFacts } from "./load-facts.ts";
+import { AgentError } from "../base/errors.ts";
+import { fromBase64, type Json, toBase64, toCanonicalJson } from "../base/json.ts";
+import { type Fact, factVersion } from "../kernel/event.ts";
+import type { Blob } from "../kernel/records.ts";
+import { listHandles, readFacts } from "../runtime/load-facts.ts";
+import type { Store } from "../runtime/store.ts";
 
 /** Identifies the file format. */
 export const fileFormat = "capstan-session";

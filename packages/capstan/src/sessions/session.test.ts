@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { defineAgent } from "../agent.ts";
-import { run } from "../run/run.ts";
-import type { Store } from "../store.ts";
+import { defineAgent } from "../kernel/agent.ts";
+import { defineTool } from "../kernel/tool.ts";
+import { run } from "../runtime/run.ts";
+import type { Store } from "../runtime/store.ts";
 import { memory } from "../stores/memory.ts";
 import { fakeClock } from "../testing/fake-clock.ts";
 import { type ScriptedStep, scriptedModel } from "../testing/scripted-model.ts";
-import { defineTool } from "../tool.ts";
 import { session } from "./session.ts";
 import { sessions } from "./sessions.ts";
 

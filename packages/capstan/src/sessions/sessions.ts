@@ -1,5 +1,5 @@
-import { isEvalSession } from "../ids.ts";
-import type { ListOptions, SearchHit, SearchOptions, SessionInfo, Store } from "../store.ts";
+import { isEvalSession } from "../kernel/ids.ts";
+import type { ListOptions, SearchHit, SearchOptions, SessionInfo, Store } from "../runtime/store.ts";
 import { type ImportOptions, importSession } from "./import-session.ts";
 import { type Session, session } from "./session.ts";
 import { getTitle } from "./title.ts";

@@ -1,5 +1,5 @@
-import type { Json } from "../json.ts";
-import type { Policy } from "../policy.ts";
+import type { Json } from "../base/json.ts";
+import type { Policy } from "../kernel/policy.ts";
 
 /**
  * Describes the values that a part of a session file may have, and how an import rebuilds them. Plain data, so that one

@@ -1,9 +1,9 @@
-import { AgentError } from "../errors.ts";
-import type { Event, Fact } from "../event.ts";
-import type { FoundRun, Store } from "../store.ts";
+import { AgentError } from "../base/errors.ts";
+import type { Event, Fact } from "../kernel/event.ts";
+import { isInRun, isNested } from "../runtime/load-facts.ts";
+import { findQueuedRun, listQueuedRuns } from "../runtime/queue.ts";
+import type { FoundRun, Store } from "../runtime/store.ts";
 import { createEventBuffer, createNotifier, type Notifier } from "./event-buffer.ts";
-import { isInRun, isNested } from "./load-facts.ts";
-import { findQueuedRun, listQueuedRuns } from "./queue.ts";
 
 /** A position in a session: all facts up to `seq` have been read. */
 export type Cursor = { readonly sessionId: string; readonly seq: number };

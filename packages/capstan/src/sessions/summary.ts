@@ -1,8 +1,8 @@
-import type { Fact, RunStatus } from "../event.ts";
-import type { Usage } from "../model.ts";
-import { addUsage, noUsage } from "../state/state.ts";
-import type { SessionInfo, Store } from "../store.ts";
-import { findEnd, isNested, readRuns } from "./load-facts.ts";
+import type { Fact, RunStatus } from "../kernel/event.ts";
+import type { Usage } from "../kernel/model.ts";
+import { addUsage, noUsage } from "../kernel/state.ts";
+import { findEnd, isNested, readRuns } from "../runtime/load-facts.ts";
+import type { SessionInfo, Store } from "../runtime/store.ts";
 import { getTitle, getUserText, truncateTitle } from "./title.ts";
 
 /** Summary of a run. `active` means started, and neither finished nor suspended. */

@@ -1,6 +1,6 @@
-import { escapeControls } from "../escape-text.ts";
-import type { Fact } from "../event.ts";
-import { toPlainText } from "../history.ts";
+import { escapeControls } from "../base/escape-text.ts";
+import type { Fact } from "../kernel/event.ts";
+import { toPlainText } from "../kernel/history.ts";
 
 const maxTitleLength = 60;
 const maxStoredTitleLength = 200;
@@ -14,7 +14,7 @@ export function getTitle(facts: readonly Fact[], storedTitle: string | undefined
 }
 
 /** Returns the text of the user message that started a run. */
-export function getUserText({ input }: Extract<Fact, { type: "run_start" }>): string {
+export function getUserText({ input }: Pick<Extract<Fact, { type: "run_start" }>, "input">): string {
   const lastUser = input.findLast((entry) => entry.type === "user");
   if (!lastUser) return "";
   // Skip attachments if there is text.

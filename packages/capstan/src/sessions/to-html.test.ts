@@ -1,12 +1,12 @@
 import { createHash } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import { defineAgent } from "../agent.ts";
-import type { UiHint } from "../history.ts";
-import type { RunInput } from "../run/input.ts";
-import { run } from "../run/run.ts";
+import { defineAgent } from "../kernel/agent.ts";
+import type { UiHint } from "../kernel/history.ts";
+import { defineTool } from "../kernel/tool.ts";
+import type { RunInput } from "../runtime/input.ts";
+import { run } from "../runtime/run.ts";
 import { memory } from "../stores/memory.ts";
 import { type ScriptedStep, scriptedModel } from "../testing/scripted-model.ts";
-import { defineTool } from "../tool.ts";
 import type { ExportFormat } from "./export-session.ts";
 import { htmlStyle, htmlStyleHash } from "./html-style.ts";
 import { session } from "./session.ts";

@@ -1,5 +1,6 @@
-import { formatMedia, type Part } from "../history.ts";
-import { formatCount, formatDuration, formatTime, formatUsage } from "./format-values.ts";
+import { formatCount } from "../base/format-count.ts";
+import { formatMedia, type Part } from "../kernel/history.ts";
+import { formatDuration, formatTime, formatUsage } from "./format-values.ts";
 import { renderMarkdown } from "./html-markdown.ts";
 import { htmlStyle, htmlStyleHash } from "./html-style.ts";
 import { escapeHtml } from "./html-text.ts";

@@ -1,7 +1,8 @@
-import { escapeControls } from "../escape-text.ts";
-import { formatMedia, toPlainText } from "../history.ts";
-import type { Json } from "../json.ts";
-import { formatCount, formatDuration, formatTime, formatUsage } from "./format-values.ts";
+import { escapeControls } from "../base/escape-text.ts";
+import { formatCount } from "../base/format-count.ts";
+import type { Json } from "../base/json.ts";
+import { formatMedia, toPlainText } from "../kernel/history.ts";
+import { formatDuration, formatTime, formatUsage } from "./format-values.ts";
 import { escapeMarkdown, sanitizeMarkdown } from "./sanitize-markdown.ts";
 import type { SessionSummary } from "./summary.ts";
 import type { TranscriptCall, TranscriptItem, TranscriptRun } from "./transcript.ts";

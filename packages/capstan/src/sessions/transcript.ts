@@ -1,4 +1,5 @@
-import type { Fact } from "../event.ts";
+import type { Json } from "../base/json.ts";
+import type { Fact } from "../kernel/event.ts";
 import {
   type Citation,
   type Entry,
@@ -7,10 +8,9 @@ import {
   type Part,
   toPlainText,
   type UiHint,
-} from "../history.ts";
-import type { Json } from "../json.ts";
-import { getProvenance, isContext } from "../provenance.ts";
-import { findEnd, toPages } from "./load-facts.ts";
+} from "../kernel/history.ts";
+import { getProvenance, isContext } from "../kernel/provenance.ts";
+import { findEnd, toPages } from "../runtime/load-facts.ts";
 import { type RunSummary, summarizeRun } from "./summary.ts";
 
 /** A tool call with its outcome. */

@@ -1,5 +1,5 @@
-import type { Fact, UnplacedFact } from "../event.ts";
-import type { Json } from "../json.ts";
+import type { Json } from "../base/json.ts";
+import type { Fact, UnplacedFact } from "../kernel/event.ts";
 
 /** New ids by old id. Ids not listed stay the same. */
 export type NewIds = {

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { Delta, DeltaBody } from "../event.ts";
-import type { PositionedDelta } from "../store.ts";
+import type { Delta, DeltaBody } from "../kernel/event.ts";
+import type { PositionedDelta } from "../runtime/store.ts";
 import { createDeltaBuffer } from "./delta-buffer.ts";
 
 type Origin = Partial<Pick<Delta, "runId" | "agent" | "turn" | "parentRunId" | "parentCallId">>;

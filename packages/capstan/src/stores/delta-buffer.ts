@@ -1,5 +1,5 @@
-import type { Delta } from "../event.ts";
-import type { PositionedDelta } from "../store.ts";
+import type { Delta } from "../kernel/event.ts";
+import type { PositionedDelta } from "../runtime/store.ts";
 
 /** Buffers deltas that no fact contains yet, for watchers that subscribe within a message. */
 export interface DeltaBuffer {

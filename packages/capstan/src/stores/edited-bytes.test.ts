@@ -6,11 +6,11 @@ import { findPostgresFolder, type PostgresServer, startPostgres } from "@capstan
 import fc from "fast-check";
 import type pg from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { AgentError } from "../errors.ts";
-import type { FactBody, UnplacedFact } from "../event.ts";
-import type { Json } from "../json.ts";
-import { defaultPolicy } from "../policy.ts";
-import type { Store } from "../store.ts";
+import { AgentError } from "../base/errors.ts";
+import type { Json } from "../base/json.ts";
+import type { FactBody, UnplacedFact } from "../kernel/event.ts";
+import { defaultPolicy } from "../kernel/policy.ts";
+import type { Store } from "../runtime/store.ts";
 import { postgres } from "./postgres/postgres.ts";
 import { sqlite } from "./sqlite/sqlite.ts";
 

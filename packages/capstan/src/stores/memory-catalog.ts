@@ -1,23 +1,23 @@
-import type { Fact } from "../event.ts";
-import { identifyRunStart } from "../ids.ts";
-import { buildExcerpt, scoreMatch, splitQuery } from "../match-words.ts";
-import type { RequestQuery, StoredRequest } from "../requests/stored-request.ts";
-import {
-  type Blob,
-  type FoundRun,
-  getScope,
-  type ListOptions,
-  type OrphanOptions,
-  type RunCounts,
-  type RunInfo,
-  type RunMessage,
-  type SearchHit,
-  type SearchOptions,
-  type SessionInfo,
-  type SizedSession,
-  type Snapshot,
-} from "../store.ts";
-import { splitWords } from "../words.ts";
+import { buildExcerpt, scoreMatch, splitQuery } from "../base/match-words.ts";
+import { splitWords } from "../base/words.ts";
+import type { RequestQuery, StoredRequest } from "../features/exact-requests/stored-request.ts";
+import type { Fact } from "../kernel/event.ts";
+import { identifyRunStart } from "../kernel/ids.ts";
+import type { Blob } from "../kernel/records.ts";
+import { getScope } from "../kernel/session-id.ts";
+import type {
+  FoundRun,
+  ListOptions,
+  OrphanOptions,
+  RunCounts,
+  RunInfo,
+  RunMessage,
+  SearchHit,
+  SearchOptions,
+  SessionInfo,
+  SizedSession,
+  Snapshot,
+} from "../runtime/store.ts";
 import { toSearchText } from "./search-text.ts";
 import { assertAcceptsMessages, assertCanRetry, clampRowLimit, takeTurns } from "./store-rules.ts";
 

@@ -1,4 +1,4 @@
-import type { Records, StoredRecord } from "../store.ts";
+import type { Records, StoredRecord } from "../kernel/records.ts";
 import { assertVersion, filterRecords, findDueTime, serializeRecord } from "./store-rules.ts";
 
 /** A version with its body as JSON, so that callers cannot modify it, and when it is due. */
@@ -74,4 +74,20 @@ function toStoredRecord(version: StoredVersion | undefined): StoredRecord | unde
   if (!version) return undefined;
   const { json, dueAt: _, ...rest } = version;
   return { ...rest, body: JSON.parse(json) };
+}
+
+/** Creates the record storage on first use, because most stores have no records. */
+export function createLazyRecords(create: () => Records): Records {
+  let records: Records | undefined;
+  const open = () => {
+    records ??= create();
+    return records;
+  };
+  return {
+    getRecord: (kind, id) => open().getRecord(kind, id),
+    listRecords: (kind, filter) => open().listRecords(kind, filter),
+    listRecordVersions: (kind, id) => open().listRecordVersions(kind, id),
+    putRecord: (record, expectedVersion) => open().putRecord(record, expectedVersion),
+    removeRecord: (kind, id, expectedVersion) => open().removeRecord(kind, id, expectedVersion),
+  };
 }

@@ -1,6 +1,7 @@
-import { AgentError } from "../errors.ts";
-import type { Feedback, RunFilter, RunSummary } from "../run-summary.ts";
-import { getScope, type Store } from "../store.ts";
+import { AgentError } from "../base/errors.ts";
+import { getScope } from "../kernel/session-id.ts";
+import type { Feedback, RunFilter, RunSummary } from "../runtime/run-catalog.ts";
+import type { Store } from "../runtime/store.ts";
 import { type MemoryRun, type MemorySession, searchSessions } from "./memory-catalog.ts";
 import { defaultRunLimit, formatRunCursor, parseRunCursor, type RunPosition } from "./run-cursor.ts";
 import { assertBucketMs, createStatistics } from "./run-statistics.ts";

@@ -1,8 +1,10 @@
-import { type Clock, systemClock } from "../clock.ts";
-import { AgentError } from "../errors.ts";
-import type { Fact, UnplacedFact } from "../event.ts";
-import { identifyFact } from "../ids.ts";
-import type { Lease, NewBlob, Records, Store } from "../store.ts";
+import { type Clock, systemClock } from "../base/clock.ts";
+import { AgentError } from "../base/errors.ts";
+import type { Fact, UnplacedFact } from "../kernel/event.ts";
+import { assertFactTypes } from "../kernel/fact-types.ts";
+import { identifyFact } from "../kernel/ids.ts";
+import type { NewBlob } from "../kernel/records.ts";
+import type { Lease, Store } from "../runtime/store.ts";
 import {
   acknowledgeMessages,
   addMessage,
@@ -22,7 +24,7 @@ import {
   searchSessions,
   toSessionInfo,
 } from "./memory-catalog.ts";
-import { createMemoryRecords } from "./memory-records.ts";
+import { createLazyRecords, createMemoryRecords } from "./memory-records.ts";
 import { createMemorySummaries } from "./memory-summaries.ts";
 import { getRunState, isListedRunStart } from "./store-rules.ts";
 import { createWatchers, createWorkWatchers, type Watchers, withWorkNotices } from "./watchers.ts";
@@ -53,6 +55,7 @@ export function memory({ clock = systemClock }: { readonly clock?: Clock } = {})
 
   const append: Store["append"] = async (facts, { expected, lease, acknowledged = [], requests = [] }) => {
     assertHeld(lease);
+    assertFactTypes(facts);
     const identities = facts.map(identifyFact);
     const known = sessions.get(lease.sessionId);
     const length = known?.facts.length ?? 0;
@@ -234,22 +237,6 @@ function addBlob({ blobs }: MemorySession, { mediaType, data }: NewBlob): string
   const handle = `blob_${blobs.size + 1}`;
   blobs.set(handle, { mediaType, data, size: data.length });
   return handle;
-}
-
-/** Creates the record storage on first use, because most stores have no records. */
-function createLazyRecords(create: () => Records): Records {
-  let records: Records | undefined;
-  const open = () => {
-    records ??= create();
-    return records;
-  };
-  return {
-    getRecord: (kind, id) => open().getRecord(kind, id),
-    listRecords: (kind, filter) => open().listRecords(kind, filter),
-    listRecordVersions: (kind, id) => open().listRecordVersions(kind, id),
-    putRecord: (record, expectedVersion) => open().putRecord(record, expectedVersion),
-    removeRecord: (kind, id, expectedVersion) => open().removeRecord(kind, id, expectedVersion),
-  };
 }
 
 function createMemorySnapshots(

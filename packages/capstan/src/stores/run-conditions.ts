@@ -1,4 +1,4 @@
-import type { RunFilter, RunSort } from "../run-summary.ts";
+import type { RunFilter, RunSort } from "../runtime/run-catalog.ts";
 
 /** What differs between the SQL of the stores. The table of summaries has the same columns in all of them. */
 export type RunDialect = {

@@ -1,5 +1,5 @@
-import { AgentError } from "../errors.ts";
-import type { RunQuery } from "../run-summary.ts";
+import { AgentError } from "../base/errors.ts";
+import type { RunQuery } from "../runtime/run-catalog.ts";
 
 /** The position of a run in a sorted list: the value it is sorted by, and a number that grows with each run. */
 export type RunPosition = { readonly value: number; readonly place: number };

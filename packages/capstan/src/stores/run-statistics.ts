@@ -1,5 +1,5 @@
-import { AgentError } from "../errors.ts";
-import type { NamedTotals, RunDurations, RunStatistics, RunTotals } from "../run-summary.ts";
+import { AgentError } from "../base/errors.ts";
+import type { NamedTotals, RunDurations, RunStatistics, RunTotals } from "../runtime/run-catalog.ts";
 
 /** Runs of one period that have the same agent, models and tools. */
 export type StatisticsRow = RunTotals & {

@@ -1,5 +1,5 @@
-import type { FactBody } from "../event.ts";
-import { type Entry, getAnswerText, toPlainText } from "../history.ts";
+import type { FactBody } from "../kernel/event.ts";
+import { type Entry, getAnswerText, toPlainText } from "../kernel/history.ts";
 
 const maxTextLength = 20_000;
 

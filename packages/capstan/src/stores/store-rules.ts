@@ -1,7 +1,9 @@
-import { AgentError } from "../errors.ts";
-import { type Fact, type FactBody, factVersion, type UnplacedFact } from "../event.ts";
-import { isRecord, type Json } from "../json.ts";
-import { getScope, type RecordFilter, type RunInfo, type StoredRecord } from "../store.ts";
+import { AgentError } from "../base/errors.ts";
+import { isRecord, type Json } from "../base/json.ts";
+import { type Fact, type FactBody, factVersion, type UnplacedFact } from "../kernel/event.ts";
+import type { RecordFilter, StoredRecord } from "../kernel/records.ts";
+import { getScope } from "../kernel/session-id.ts";
+import type { RunInfo } from "../runtime/store.ts";
 
 /** Whether the fact starts a listed run. A nested run is not listed: it continues with its parent. */
 export function isListedRunStart(fact: UnplacedFact): boolean {

@@ -1,8 +1,8 @@
-import type { Fact, RunStatus, UnplacedFact } from "../event.ts";
-import { type Entry, toPlainText } from "../history.ts";
-import { getStopReason, type StopReason, type Usage } from "../model.ts";
-import type { Feedback, RunSummary } from "../run-summary.ts";
-import { addUsage, noUsage } from "../usage.ts";
+import { addUsage, noUsage } from "../base/usage.ts";
+import type { Fact, RunStatus, UnplacedFact } from "../kernel/event.ts";
+import { type Entry, toPlainText } from "../kernel/history.ts";
+import { getStopReason, type StopReason, type Usage } from "../kernel/model.ts";
+import type { Feedback, RunSummary } from "../runtime/run-catalog.ts";
 import { isListedRunStart } from "./store-rules.ts";
 
 /** What one fact changes in the summary of its run, as JSON. The facts of nested runs change their root. */

@@ -1,5 +1,5 @@
-import type { Fact } from "../event.ts";
-import type { PositionedDelta, Store, StoreNotice } from "../store.ts";
+import type { Fact } from "../kernel/event.ts";
+import type { PositionedDelta, Store, StoreNotice } from "../runtime/store.ts";
 import { createDeltaBuffer, type DeltaBuffer } from "./delta-buffer.ts";
 import { getRunState } from "./store-rules.ts";
 

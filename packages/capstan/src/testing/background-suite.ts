@@ -1,10 +1,10 @@
 import { expect, it } from "vitest";
-import { type Agent, defineAgent } from "../agent.ts";
-import type { Fact } from "../event.ts";
-import { type Entry, toPlainText } from "../history.ts";
-import { agentTool } from "../run/agent-tool.ts";
-import type { Result } from "../run/result.ts";
-import { defineTool, type ToolContext } from "../tool.ts";
+import { agentTool } from "../features/nested/agent-tool.ts";
+import { type Agent, defineAgent } from "../kernel/agent.ts";
+import type { Fact } from "../kernel/event.ts";
+import { type Entry, toPlainText } from "../kernel/history.ts";
+import { defineTool, type ToolContext } from "../kernel/tool.ts";
+import type { Result } from "../runtime/result.ts";
 import {
   chooseKills,
   createClock,

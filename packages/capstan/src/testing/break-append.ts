@@ -1,4 +1,4 @@
-import type { Store } from "../store.ts";
+import type { Store } from "../runtime/store.ts";
 
 /** Makes every append after the first ones fail, until the store is repaired. */
 export function breakAppend(

@@ -14,15 +14,15 @@ import {
   sample,
 } from "fast-check";
 import { describe, expect, it } from "vitest";
-import { type Agent, defineAgent } from "../agent.ts";
-import { AgentError } from "../errors.ts";
-import { type Event, isFact } from "../event.ts";
+import { AgentError } from "../base/errors.ts";
+import { type Agent, defineAgent } from "../kernel/agent.ts";
+import { type Event, isFact } from "../kernel/event.ts";
+import { defineTool, type Tool, type ToolContext } from "../kernel/tool.ts";
 import { jsonLines } from "../logs/json-lines.ts";
 import { readableLog } from "../logs/readable-log.ts";
 import { reasoningLog } from "../logs/reasoning-log.ts";
-import { run } from "../run/run.ts";
+import { run } from "../runtime/run.ts";
 import { memory } from "../stores/memory.ts";
-import { defineTool, type Tool, type ToolContext } from "../tool.ts";
 import { fakeClock } from "./fake-clock.ts";
 import { type ScriptedStep, scriptedModel } from "./scripted-model.ts";
 

@@ -1,6 +1,6 @@
 import { createServer, type IncomingHttpHeaders } from "node:http";
 import type { AddressInfo } from "node:net";
-import type { Chunk, Model, ModelRequest } from "../model.ts";
+import type { Chunk, Model, ModelRequest } from "../kernel/model.ts";
 
 /** A request as it arrived. */
 export type CloudRequest = {

@@ -1,8 +1,8 @@
-import { type Event, type Fact, isFact } from "../event.ts";
-import type { Json } from "../json.ts";
-import type { Result } from "../run/result.ts";
-import type { Run } from "../run/run-handle.ts";
-import type { ToolCall } from "../tool.ts";
+import type { Json } from "../base/json.ts";
+import { type Event, type Fact, isFact } from "../kernel/event.ts";
+import type { ToolCall } from "../kernel/tool.ts";
+import type { Result } from "../runtime/result.ts";
+import type { Run } from "../runtime/run-handle.ts";
 
 /** Returns all events of a run until it ends or suspends, and its result. */
 export async function collect<Output extends Json | undefined, Call extends ToolCall>(

@@ -2,9 +2,9 @@
 // real model they are an evaluation.
 
 import { describe, expect, it } from "vitest";
-import type { Agent } from "../agent.ts";
-import type { Result } from "../run/result.ts";
-import { run } from "../run/run.ts";
+import type { Agent } from "../kernel/agent.ts";
+import type { Result } from "../runtime/result.ts";
+import { run } from "../runtime/run.ts";
 import { memory } from "../stores/memory.ts";
 
 /** One user message and the expected reaction. */

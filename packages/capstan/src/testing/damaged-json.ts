@@ -1,4 +1,4 @@
-import type { Json } from "../json.ts";
+import type { Json } from "../base/json.ts";
 
 /** Damage that models do to JSON. */
 export type JsonDamage = {

@@ -1,7 +1,7 @@
-import { type Agent, defineAgent } from "../agent.ts";
-import type { ToolSpec } from "../model.ts";
-import type { PolicyOverrides } from "../policy.ts";
-import { defineTool, type Tool, type ToolDefinition } from "../tool.ts";
+import { type Agent, defineAgent } from "../kernel/agent.ts";
+import type { ToolSpec } from "../kernel/model.ts";
+import type { PolicyOverrides } from "../kernel/policy.ts";
+import { defineTool, type Tool, type ToolDefinition } from "../kernel/tool.ts";
 import { type ScriptedModel, type ScriptedStep, scriptedModel } from "./scripted-model.ts";
 
 /** A tool that does nothing and says so. */

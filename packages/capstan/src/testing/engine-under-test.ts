@@ -1,7 +1,7 @@
-import type { Agent } from "../agent.ts";
 import type { LocalEngine, LocalOptions } from "../engines/local-engine.ts";
-import type { ResumeOptions } from "../run/open-run.ts";
-import type { Store } from "../store.ts";
+import type { Agent } from "../kernel/agent.ts";
+import type { ResumeOptions } from "../runtime/open-run.ts";
+import type { Store } from "../runtime/store.ts";
 import type { EngineUnderTest } from "./engine-suite.ts";
 
 /** What an engine under test is created with. A short lease: a test waits for takeovers. */

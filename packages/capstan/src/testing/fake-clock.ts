@@ -1,4 +1,4 @@
-import type { Clock } from "../clock.ts";
+import type { Clock } from "../base/clock.ts";
 
 export interface FakeClock extends Clock {
   /** Advances time and fires due timers in order, letting each take effect before the next. */

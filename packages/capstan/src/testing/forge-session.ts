@@ -1,6 +1,6 @@
-import { type FactBody, factVersion } from "../event.ts";
-import type { Json } from "../json.ts";
-import { defaultPolicy, type Policy } from "../policy.ts";
+import type { Json } from "../base/json.ts";
+import { type FactBody, factVersion } from "../kernel/event.ts";
+import { defaultPolicy, type Policy } from "../kernel/policy.ts";
 import { factShape } from "../sessions/fact-shapes.ts";
 import type { Shape } from "../sessions/shapes.ts";
 

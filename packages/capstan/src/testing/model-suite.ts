@@ -1,14 +1,14 @@
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
-import { defineAgent } from "../agent.ts";
 import { restartsMessage } from "../client/restarts-message.ts";
-import { type Event, isFact } from "../event.ts";
-import type { Model } from "../model.ts";
-import type { PolicyOverrides } from "../policy.ts";
-import { run } from "../run/run.ts";
+import { defineAgent } from "../kernel/agent.ts";
+import { type Event, isFact } from "../kernel/event.ts";
+import type { Model } from "../kernel/model.ts";
+import type { PolicyOverrides } from "../kernel/policy.ts";
+import { defineTool } from "../kernel/tool.ts";
+import { run } from "../runtime/run.ts";
 import { memory } from "../stores/memory.ts";
-import { defineTool } from "../tool.ts";
 import { collect } from "./collect.ts";
 import { type FakeClock, fakeClock } from "./fake-clock.ts";
 import type { Encoder, Speech } from "./wire-encoders.ts";
@@ -105,7 +105,6 @@ export function modelSuite(name: string, encoder: Encoder, make: (baseURL: strin
       ["nothing at all", { fault: "empty" }],
       ["an error in mid-answer", { calls: [call(10)], fault: "overloaded" }],
       ["status 529", { status: 529 }],
-      ["status 429 that asks for a day", { status: 429, headers: { "retry-after": "86400" } }],
     ])("retries after %s and runs no incomplete call (F04, F05, F09, F10, F13, F15, F16, F19, F20)", async (_what, broken) => {
       const { paid, result, requests, events } = await runConversation([
         broken,

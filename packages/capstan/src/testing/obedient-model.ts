@@ -1,6 +1,6 @@
-import { handoffName } from "../agent.ts";
-import { type Entry, getCalls, getText, toPlainText } from "../history.ts";
-import type { Chunk, Model, ModelRequest } from "../model.ts";
+import { handoffName } from "../kernel/agent.ts";
+import { type Entry, getCalls, getText, toPlainText } from "../kernel/history.ts";
+import type { Chunk, Model, ModelRequest } from "../kernel/model.ts";
 
 export type Order = { readonly name: string; readonly input: object };
 type Answer = string | ((request: ModelRequest) => string);

@@ -1,18 +1,18 @@
 import { type Arbitrary, array, boolean, constantFrom, integer, oneof, option, record } from "fast-check";
 import { expect } from "vitest";
-import { type Agent, defineAgent } from "../agent.ts";
-import type { Part } from "../history.ts";
-import { toBase64 } from "../json.ts";
+import { toBase64 } from "../base/json.ts";
+import { rebuildRequests } from "../features/exact-requests/rebuild-request.ts";
+import type { ExactRequest, StoredRequest } from "../features/exact-requests/stored-request.ts";
+import { agentTool } from "../features/nested/agent-tool.ts";
+import { type Agent, defineAgent } from "../kernel/agent.ts";
+import type { Part } from "../kernel/history.ts";
+import { defineTool } from "../kernel/tool.ts";
 import type { WireName } from "../models/wire-request.ts";
 import { wireNames } from "../models/wire-request.ts";
-import { rebuildRequests } from "../requests/rebuild-request.ts";
-import type { ExactRequest, StoredRequest } from "../requests/stored-request.ts";
-import { agentTool } from "../run/agent-tool.ts";
-import { resume, run } from "../run/run.ts";
+import { resume, run } from "../runtime/run.ts";
+import type { Store } from "../runtime/store.ts";
 import { loadRequests } from "../sessions/load-requests.ts";
 import { session } from "../sessions/session.ts";
-import type { Store } from "../store.ts";
-import { defineTool } from "../tool.ts";
 import {
   type ProviderMove,
   providerKey,

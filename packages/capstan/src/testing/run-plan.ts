@@ -1,13 +1,13 @@
 import { type Arbitrary, array, boolean, constantFrom, integer, option, record } from "fast-check";
-import { type Agent, defineAgent, type InstructionsInput } from "../agent.ts";
-import { AgentError } from "../errors.ts";
-import { type Event, type Fact, isFact } from "../event.ts";
-import type { Entry } from "../history.ts";
-import type { Model } from "../model.ts";
-import type { HandoffPolicy } from "../policy.ts";
-import type { Result } from "../run/result.ts";
-import type { Run } from "../run/run-handle.ts";
-import { defineTool, type Effects, type Tool, type ToolContext } from "../tool.ts";
+import { AgentError } from "../base/errors.ts";
+import { type Agent, defineAgent, type InstructionsInput } from "../kernel/agent.ts";
+import { type Event, type Fact, isFact } from "../kernel/event.ts";
+import type { Entry } from "../kernel/history.ts";
+import type { Model } from "../kernel/model.ts";
+import type { HandoffPolicy } from "../kernel/policy.ts";
+import { defineTool, type Effects, type Tool, type ToolContext } from "../kernel/tool.ts";
+import type { Result } from "../runtime/result.ts";
+import type { Run } from "../runtime/run-handle.ts";
 import { scriptedModel } from "./scripted-model.ts";
 import { isValidHistory } from "./valid-history.ts";
 

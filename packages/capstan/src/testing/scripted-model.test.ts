@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Chunk, ModelRequest } from "../model.ts";
+import type { Chunk, ModelRequest } from "../kernel/model.ts";
 import { type ScriptedStep, scriptedModel } from "./scripted-model.ts";
 
 const request: ModelRequest = {

@@ -1,8 +1,8 @@
-import { AgentError, type ErrorCode } from "../errors.ts";
-import type { Entry } from "../history.ts";
-import type { CitedSource, HostedCall } from "../hosted/hosted-tool.ts";
-import type { Json } from "../json.ts";
-import type { Chunk, Model, ModelRequest, StopReason, ToolSpec, Usage } from "../model.ts";
+import { AgentError, type ErrorCode } from "../base/errors.ts";
+import type { Json } from "../base/json.ts";
+import type { Entry } from "../kernel/history.ts";
+import type { CitedSource, HostedCall } from "../kernel/hosted-tool.ts";
+import type { Chunk, Model, ModelRequest, StopReason, ToolSpec, Usage } from "../kernel/model.ts";
 
 /** One response of a scripted model. */
 export type ScriptedStep = {

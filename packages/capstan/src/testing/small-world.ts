@@ -1,4 +1,4 @@
-import { defineTool, type Tool } from "../tool.ts";
+import { defineTool, type Tool } from "../kernel/tool.ts";
 
 const text = { type: "object", properties: { of: { type: "string" } } } as const;
 const message = {

@@ -1,20 +1,20 @@
 import { existsSync, globSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
-import { defineAgent } from "../agent.ts";
-import { isRecord } from "../json.ts";
-import type { Model } from "../model.ts";
+import { isRecord } from "../base/json.ts";
+import { defineAgent } from "../kernel/agent.ts";
+import { addChunk, buildParts, createMessageBuilder } from "../kernel/calls/message-builder.ts";
+import type { CallHooks } from "../kernel/io.ts";
+import type { Model } from "../kernel/model.ts";
+import { defineTool, type Tool } from "../kernel/tool.ts";
 import { anthropicMessages } from "../models/anthropic-messages.ts";
 import { geminiContent } from "../models/gemini-content.ts";
 import { createHttpModel } from "../models/http-model.ts";
 import { createChatWire, openAiChat } from "../models/openai-chat.ts";
 import { openAiResponses } from "../models/openai-responses.ts";
 import type { Wire } from "../models/wire.ts";
-import type { CallHooks } from "../perform/io.ts";
-import { addChunk, buildParts, createMessageBuilder } from "../perform/message-builder.ts";
-import { run } from "../run/run.ts";
+import { run } from "../runtime/run.ts";
 import { memory } from "../stores/memory.ts";
-import { defineTool, type Tool } from "../tool.ts";
 import { fakeClock } from "./fake-clock.ts";
 import {
   anthropicEncoder,

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe } from "vitest";
-import type { Store } from "../store.ts";
+import type { Store } from "../runtime/store.ts";
 import { appendsSuite } from "./store-suite/appends-suite.ts";
 import { blobsSuite } from "./store-suite/blobs-suite.ts";
 import { groupCommitSuite } from "./store-suite/group-commit-suite.ts";

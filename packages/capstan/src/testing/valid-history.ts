@@ -1,4 +1,4 @@
-import { type Entry, getCalls } from "../history.ts";
+import { type Entry, getCalls } from "../kernel/history.ts";
 
 /** True if providers accept the history: each call is followed by its result, in call order. */
 export function isValidHistory(history: readonly Entry[]): boolean {

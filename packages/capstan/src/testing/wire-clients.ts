@@ -1,5 +1,5 @@
-import type { Json } from "../json.ts";
-import type { Model } from "../model.ts";
+import type { Json } from "../base/json.ts";
+import type { Model } from "../kernel/model.ts";
 import { anthropic } from "../models/anthropic.ts";
 import { gemini } from "../models/gemini.ts";
 import { openai } from "../models/openai.ts";

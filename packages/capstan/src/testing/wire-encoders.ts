@@ -1,5 +1,5 @@
-import type { Json } from "../json.ts";
-import type { StopReason } from "../model.ts";
+import type { Json } from "../base/json.ts";
+import type { StopReason } from "../kernel/model.ts";
 
 /** A provider's answer, independent of the wire. `arguments` is text so that it can be truncated. */
 export type Speech = {

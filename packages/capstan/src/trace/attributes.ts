@@ -1,6 +1,6 @@
 import type { Attributes } from "@opentelemetry/api";
-import type { Origin } from "../event.ts";
-import type { MessageEnd, Usage } from "../model.ts";
+import type { Origin } from "../kernel/event.ts";
+import type { MessageEnd, Usage } from "../kernel/model.ts";
 import type { MaskText } from "../secrets/json-text.ts";
 
 /** Operation names of the GenAI conventions. */

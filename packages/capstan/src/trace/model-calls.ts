@@ -1,6 +1,6 @@
 import type { Attributes, Span } from "@opentelemetry/api";
-import type { Fact } from "../event.ts";
-import { getStopReason, type Usage } from "../model.ts";
+import type { Fact } from "../kernel/event.ts";
+import { getStopReason, type Usage } from "../kernel/model.ts";
 import { buildUsageAttributes, splitModelName, toFinishReason } from "./attributes.ts";
 import { markFailed, type RunSpans, type SpanFactory, toDate } from "./run-spans.ts";
 import { type TraceMessage, toTraceMessage } from "./trace-message.ts";

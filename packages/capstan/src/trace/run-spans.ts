@@ -9,8 +9,8 @@ import {
   type Tracer,
   trace,
 } from "@opentelemetry/api";
-import type { Fact, Origin } from "../event.ts";
-import type { Json } from "../json.ts";
+import type { Json } from "../base/json.ts";
+import type { Fact, Origin } from "../kernel/event.ts";
 import { buildCommonAttributes, type Operation, type SpanNaming } from "./attributes.ts";
 import type { RunIds } from "./run-ids.ts";
 

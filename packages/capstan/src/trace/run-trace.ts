@@ -1,5 +1,5 @@
 import type { Attributes } from "@opentelemetry/api";
-import type { Delta, Fact } from "../event.ts";
+import type { Delta, Fact } from "../kernel/event.ts";
 import { type FactOf, type ModelCalls, trackModelCalls } from "./model-calls.ts";
 import { buildCallAttributes, markFailed, type RunSpans, type SpanFactory, toDate } from "./run-spans.ts";
 import {

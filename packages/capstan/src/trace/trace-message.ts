@@ -1,5 +1,5 @@
-import type { AssistantEntry, AssistantPart, Entry, OpaquePart, Part } from "../history.ts";
-import type { Json } from "../json.ts";
+import type { Json } from "../base/json.ts";
+import type { AssistantEntry, AssistantPart, Entry, OpaquePart, Part } from "../kernel/history.ts";
 
 /** A message in the format of the GenAI conventions. */
 export type TraceMessage = { readonly role: string; readonly parts: readonly Json[] } & {

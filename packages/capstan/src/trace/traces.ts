@@ -8,8 +8,8 @@ import {
   type Tracer,
   trace,
 } from "@opentelemetry/api";
-import { systemClock } from "../clock.ts";
-import { type Event, type Fact, isFact } from "../event.ts";
+import { systemClock } from "../base/clock.ts";
+import { type Event, type Fact, isFact } from "../kernel/event.ts";
 import { createMask, type SecretMask } from "../secrets/mask.ts";
 import { createNameMask } from "./attributes.ts";
 import { getSpanId, type RunIds, traceIdOf } from "./run-ids.ts";

@@ -1,5 +1,6 @@
 import type { AvailableCommand } from "@agentclientprotocol/sdk";
 import type { RunInput } from "capstan";
+import { formatCount } from "capstan/sessions";
 import { escapeTerminalLine } from "../terminal/escape-terminal.ts";
 import type { AcpSession } from "./open-session.ts";
 
@@ -47,7 +48,7 @@ function listMcpServers({ workspace }: AcpSession): string[] {
   if (all.length === 0) return ["No MCP servers."];
   return all.map(({ name, state, tools: offered, error }) => {
     const trouble = error ? `: \`${escapeCode(error.message)}\`` : "";
-    return `- \`${escapeCode(name)}\`: ${state}, ${offered.length} tools${trouble}`;
+    return `- \`${escapeCode(name)}\`: ${state}, ${formatCount(offered.length, "tool")}${trouble}`;
   });
 }
 

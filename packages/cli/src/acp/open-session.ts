@@ -1,11 +1,10 @@
 import { statSync } from "node:fs";
 import { isAbsolute } from "node:path";
 import type { McpServer, SessionConfigOption, SessionModeState } from "@agentclientprotocol/sdk";
-import { type Agent, AgentError, type Effort } from "capstan";
+import { type Agent, AgentError, type Effort, effortLevels } from "capstan";
 import type { Io } from "../io.ts";
 import { getModelName } from "../workspace/create-agents.ts";
 import { readMcpConfig } from "../workspace/mcp-servers.ts";
-import { effortLevels } from "../workspace/parse-effort.ts";
 import type { Workspace, WorkspaceFlags } from "../workspace/workspace.ts";
 import { openWorkspace } from "../workspace/workspace.ts";
 import { selectEditorServers } from "./editor-servers.ts";

@@ -518,7 +518,7 @@ describe.concurrent("the chat in a terminal", () => {
     program.type("/effort\r");
     await program.waitFor("Effort: default.");
     program.type("/effort huge\r");
-    await program.waitFor('Unknown effort "huge". Use none, low, medium, high, or a number of tokens');
+    await program.waitFor('Unknown effort "huge". Use none, low, medium, high, xhigh, max');
     program.type("/effort high\r");
     await program.waitFor("Effort: high.");
     program.type("think harder\r");

@@ -1,7 +1,7 @@
 import { writeFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import type { ExportFormat } from "capstan/sessions";
-import { session, sessions } from "capstan/sessions";
+import { formatCount, session, sessions } from "capstan/sessions";
 import type { Io } from "../io.ts";
 import { formatAge } from "../output/format-age.ts";
 import { findSession } from "../sessions/find-session.ts";
@@ -175,7 +175,10 @@ function showMcpServers({ chatState, view, transcript }: CommandContext): void {
       ]
         .map((problem) => `; ${problem}`)
         .join("");
-      return [escapeTerminalLine(name), escapeTerminalLine(`${state}, ${offered.length} tools${trouble}`)];
+      return [
+        escapeTerminalLine(name),
+        escapeTerminalLine(`${state}, ${formatCount(offered.length, "tool")}${trouble}`),
+      ];
     }),
   );
 }

@@ -32,7 +32,11 @@ export function addProgramOptions(program: Command): void {
     .option("--session-id <id>", "id of a new or existing session")
     .option("--no-session", "store nothing: no session, no logs")
     .option("-m, --model <model>", 'provider/model[:effort], such as openai/gpt-5:high, or "offline"')
-    .option("--effort <level>", "how much the model reasons: none, low, medium, high, or tokens", readEffort)
+    .option(
+      "--effort <level>",
+      "how much the model reasons: none, low, medium, high, xhigh, max, or tokens",
+      readEffort,
+    )
     .option("--temperature <number>", "how varied the answers are, from 0 to 2", parseTemperature)
     .option("--agent <name>", "agent from the config")
     .option("--system <text>", "replace the agent's instructions")

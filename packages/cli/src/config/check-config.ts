@@ -59,7 +59,10 @@ const fields: { readonly [Name in keyof Required<Config>]: Field } = {
     expected: '"local", "restate", "dbos", or a function that creates an engine',
   },
   project: { check: isNonEmptyText, expected: "a name" },
-  logs: { check: isRecord, expected: 'an object, such as { directory: "logs" }' },
+  logs: {
+    check: (value) => typeof value === "boolean" || isRecord(value),
+    expected: 'true, false, or an object, such as { directory: "logs" }',
+  },
   evals: { check: createListCheck(isNonEmptyText), expected: 'a list of folders, such as ["evals"]' },
   close: { check: (value) => typeof value === "function", expected: "a function" },
 };

@@ -98,7 +98,11 @@ export type Config = {
    * project only. Default: the folder of the config.
    */
   readonly project?: string;
-  readonly logs?: LogSettings;
+  /**
+   * Log files of each session, deleted with it: true or settings to write them, false to write none. Default: `capstan
+   * serve` and `capstan worker` write none, everything else does.
+   */
+  readonly logs?: boolean | LogSettings;
   /** Folders with eval files (`*.eval.ts`), relative to the config. Default: `evals`. */
   readonly evals?: readonly string[];
   /** Called once after everything created from this config is closed. Close what the config opened itself. */

@@ -70,6 +70,15 @@ describe("a configuration", () => {
     expect(await inFolder("-p", "Hi")).toMatchObject({ code: 0 });
   });
 
+  it("in a folder with too many files to compare is asked about at every start (A147)", async () => {
+    writeApp("capstan.config.ts", `import.meta.dirname;\n${config}`);
+    for (let count = 0; count <= 10_000; count++) writeApp(`many/${count}.sh`, "");
+    expect(await inFolder("-p", "Hi", "--trust")).toMatchObject({ code: 0 });
+    const refused = await inFolder("-p", "Hi");
+    expect(refused).toMatchObject({ code: 1, stdout: "" });
+    expect(refused.stderr).toContain("(more files than can be compared)");
+  });
+
   it("may change while `capstan dev` runs, but a file that was never trusted is not accepted", async () => {
     writeApp("capstan.config.ts", config);
     expect(await inFolder("-p", "Hi", "--trust")).toMatchObject({ code: 0 });
@@ -174,7 +183,7 @@ describe("MCP servers", () => {
     const trusted = await inFolder("-p", "What can you do?", "--trust");
     expect(trusted.stderr).toContain("Run `capstan mcp review small`.");
     const { stdout } = await inFolder("doctor");
-    expect(stdout).toContain("! MCP server small: 1 tools: mcp_small_hello");
+    expect(stdout).toContain("! MCP server small: 1 tool: mcp_small_hello");
     expect(stdout).toContain("→ Run `capstan mcp review small`.");
   });
 
@@ -188,7 +197,7 @@ describe("MCP servers", () => {
     const approved = await inFolder("mcp", "review", "small", "--json");
     expect(JSON.parse(approved.stdout).tools).toMatchObject([{ name: "mcp_small_hello", isApproved: true }]);
     expect((await inFolder("-p", "Hi")).stderr).not.toContain("mcp review");
-    expect((await inFolder("doctor")).stdout).toContain("✓ MCP server small: 1 tools: mcp_small_hello");
+    expect((await inFolder("doctor")).stdout).toContain("✓ MCP server small: 1 tool: mcp_small_hello");
     const unknown = await inFolder("mcp", "review", "smal");
     expect(unknown).toMatchObject({ code: 2 });
     expect(unknown.stderr).toContain('MCP server "smal" not found. Did you mean "small"?');

@@ -87,14 +87,22 @@ async function findUntrusted(
   // Without project files, the folder itself is trusted: an editor may bring servers for it.
   if (trust && files.length === 0) await trustFolder(io.cwd, io.env);
   const isAccepted = ({ state }: FileTrust) => trust || (acceptChanges && state === "changed");
+  const answered = new Set<string>();
   for (;;) {
-    const open = files.map((file) => checkTrust(file, io.env)).filter(({ state }) => state !== "trusted");
+    const open = files
+      .map((file) => checkTrust(file, io.env))
+      .filter(({ state }) => state !== "trusted")
+      // The answer holds for this start: the next one cannot know whether anything has changed.
+      .filter(({ file, isTooLarge }) => !(isTooLarge && answered.has(file)));
     if (open.length === 0) return [];
     const accepted = open.filter(isAccepted);
     const isAsked = accepted.length === 0;
     if (isAsked && !(asks && (await askForTrust(open, io)))) return open;
     // What the user has seen is trusted. A file that changed meanwhile is checked again.
-    for (const file of isAsked ? open : accepted) await trustFile(file, io.env);
+    for (const trusted of isAsked ? open : accepted) {
+      answered.add(trusted.file);
+      await trustFile(trusted, io.env);
+    }
   }
 }
 

@@ -65,8 +65,8 @@ describe("--effort and --temperature", () => {
   });
 
   it.each([
-    ["--effort", "huge", "Use none, low, medium, high, or a number of tokens such as 8000."],
-    ["--effort", "0", "Use none, low, medium, high, or a number of tokens such as 8000."],
+    ["--effort", "huge", "Use none, low, medium, high, xhigh, max, or a number of tokens such as 8000."],
+    ["--effort", "0", "Use none, low, medium, high, xhigh, max, or a number of tokens such as 8000."],
     ["--temperature", "2.1", "Must be a number from 0 to 2."],
     ["--temperature", "warm", "Must be a number from 0 to 2."],
   ])("are refused with a hint: %s %s", async (flag, value, hint) => {

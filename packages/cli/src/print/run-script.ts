@@ -164,9 +164,9 @@ async function writeEvents(
 }
 
 /** Releases the run without cancelling it: finished steps are stored, and it can be resumed. */
-async function releaseRun({ engine, logs }: Workspace, { second }: Interruption): Promise<void> {
+async function releaseRun({ engine, flushLogs }: Workspace, { second }: Interruption): Promise<void> {
   await Promise.race([waitAtMost(engine.close(), shutdownTimeoutMs), second]);
-  await waitAtMost(logs.flush(), 300);
+  await waitAtMost(flushLogs(), 300);
 }
 
 function getResultExitCode({ status, pending }: Result): ExitCode {

@@ -8,6 +8,7 @@ Examples:
 
 Set PORT, HOST and CAPSTAN_API_KEY in the environment, or port, host and quotas in \`server\` of the config.
 CAPSTAN_HEALTH_PORT is a second port for /healthz and /readyz only.
+Conversations are in the database. \`logs: true\` in the config also writes them to log files, which are deleted with them.
 SIGTERM waits up to 25 s for active runs; a second SIGTERM exits immediately.`;
 
 /** Adds `capstan serve`. */

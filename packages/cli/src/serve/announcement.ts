@@ -1,5 +1,5 @@
 import { homedir } from "node:os";
-import { relative, sep } from "node:path";
+import { join, relative, sep } from "node:path";
 import { escapeInvisible } from "capstan";
 import type { Workspace } from "../workspace/workspace.ts";
 
@@ -12,26 +12,28 @@ export type AnnouncementOptions = {
   readonly cwd: string;
   /** Whether config changes are reloaded. */
   readonly isWatched?: boolean;
-  readonly hasStudio?: boolean;
+  /** Its address, or why there is none. */
+  readonly studio?: string;
 };
 
 /** Formats the message printed when the server starts. */
 export function formatAnnouncement(served: AnnouncementOptions): string {
   const { title, url, workspace, isKeyNeeded, cwd } = served;
-  const { agents, agent, modelName, database, configFile, home } = workspace;
+  const { agents, agent, modelName, database, configFile, home, logFolder } = workspace;
   const names = agents.map(({ name }) =>
     name === agent.name && agents.length > 1 ? `${name} (default)` : name,
   );
   const configuration =
     configFile === undefined ? "none (`capstan init` creates one)" : shortenPath(configFile, cwd);
+  const errors = shortenPath(join(home, "logs"), cwd);
   const rows: [string, string][] = [
     ["agents", names.join(", ")],
     ["model", modelName],
     ["database", shortenPath(database, cwd)],
     ["config", configuration + (served.isWatched ? ", watched" : "")],
-    ["logs", shortenPath(`${home}${sep}logs`, cwd)],
+    ["logs", logFolder === undefined ? `${errors}, errors only` : shortenPath(logFolder, cwd)],
     ["key", isKeyNeeded ? "required, as a bearer token" : "none; only this machine has access"],
-    ...(served.hasStudio ? ([["studio", url]] as [string, string][]) : []),
+    ...(served.studio ? ([["studio", served.studio]] as [string, string][]) : []),
     ["API", `${url}/api · spec: ${url}/openapi.json`],
     ["OpenAI", `${url}/v1`],
     ["MCP", `${url}/mcp`],

@@ -15,7 +15,7 @@ import type { ServeFlags } from "./serve.ts";
 import { openServerInstance } from "./server-instance.ts";
 import { withStartPage } from "./start-page.ts";
 import { listenNearPort } from "./start-server.ts";
-import { findStudio } from "./studio.ts";
+import { explainMissingStudio, findStudio } from "./studio.ts";
 import { waitForShutdown } from "./wait-for-shutdown.ts";
 import type { FileWatch } from "./watch-files.ts";
 
@@ -39,6 +39,7 @@ export async function dev(flags: DevFlags, { io, outcome, preparePage }: DevCont
   // Must be registered before the config is imported.
   const modules = createModuleReloader();
   const studio = await findStudio();
+  const missing = studio === undefined ? await explainMissingStudio() : undefined;
   const isLocal = ({ server }: Config) =>
     addresses.includes(resolveAddress(flags, io.env, server).host?.toLowerCase());
   let watching: FileWatch | undefined;
@@ -46,7 +47,9 @@ export async function dev(flags: DevFlags, { io, outcome, preparePage }: DevCont
   const onMcpChange = (path: string) => watching?.accept([path]);
   const options = { flags, io, studio, isLocal, isTrial: true, changesMcp: true, onMcpChange };
   const first = await openServerInstance(options);
-  const front = createReloadableServer(first, withStartPage);
+  const front = createReloadableServer(first, (request, response) =>
+    withStartPage(request, response, missing),
+  );
   const onError = createErrorLog(first.workspace.home, io);
   const hearNoMore = onUnhandledError((error) => onError(error, "uncaught"));
   try {
@@ -62,7 +65,7 @@ export async function dev(flags: DevFlags, { io, outcome, preparePage }: DevCont
     io.stdout.write(
       formatAnnouncement({
         ...{ title: "Capstan", url: listening.url, workspace, isKeyNeeded, cwd: io.cwd },
-        ...{ isWatched: true, hasStudio: studio !== undefined },
+        ...{ isWatched: true, studio: missing ?? listening.url },
       }),
     );
     try {

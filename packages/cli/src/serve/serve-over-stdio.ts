@@ -29,13 +29,13 @@ export async function serveOverStdio(
   const workspace = await openWorkspace(flags, io);
   const hearNoMore = onUnhandledError((error) => io.stderr.write(`${formatUnhandledError(error, io.env)}\n`));
   try {
-    const { agent, agents, store, policy, logs } = workspace;
+    const { agent, agents, store, policy, log } = workspace;
     for (const notice of workspace.notices) io.stderr.write(`${notice}\n`);
     const service = serveMcp({
       agents: [agent, ...agents.filter(({ name }) => name !== agent.name)],
       ...{ store, policy, version },
       widgets: await loadWidgetPage(),
-      onEvent: logs,
+      onEvent: log,
       onError: ({ message }) => io.stderr.write(`${escapeInvisible(message)}\n`),
     });
     const client = service.stdio({ stdin: io.stdin, stdout });

@@ -11,7 +11,7 @@ import type { EngineFlags } from "./engine/loaded-engine.ts";
 import { createErrorLog } from "./error-log.ts";
 import { type LogFlags, openServerInstance } from "./server-instance.ts";
 import { assertPortFree, listenOnPort } from "./start-server.ts";
-import { findStudio } from "./studio.ts";
+import { explainMissingStudio, findStudio } from "./studio.ts";
 import { waitForShutdown } from "./wait-for-shutdown.ts";
 
 /** Flags of `serve` and `dev`. */
@@ -33,7 +33,10 @@ export async function serve(flags: ServeFlags, io: Io, outcome: CommandOutcome):
   if (known.port !== undefined) await assertPortFree(known);
   const studio = flags.studio ? await requireStudio() : undefined;
   const onConfig = ({ server }: Config) => assertPortFree(resolveAddress(flags, io.env, server));
-  const generation = await openServerInstance({ flags, io, studio, onConfig, changesMcp: true });
+  const generation = await openServerInstance({
+    ...{ flags: { ...flags, logs: false }, io, studio, onConfig },
+    changesMcp: true,
+  });
   const onError = createErrorLog(generation.workspace.home, io);
   const hearNoMore = onUnhandledError((error) => onError(error, "uncaught"));
   try {
@@ -44,7 +47,9 @@ export async function serve(flags: ServeFlags, io: Io, outcome: CommandOutcome):
     for (const notice of [...workspace.notices, ...engineLines]) io.stderr.write(`${notice}\n`);
     const isKeyNeeded = await server.keys.areNeeded();
     const served = { title: "Capstan", url: listening.url, workspace, isKeyNeeded, cwd: io.cwd };
-    io.stdout.write(formatAnnouncement({ ...served, hasStudio: studio !== undefined }));
+    io.stdout.write(
+      formatAnnouncement({ ...served, ...(studio !== undefined && { studio: listening.url }) }),
+    );
     await leave;
     await listening.close();
     outcome.exitCode = exitCodes.ok;
@@ -57,6 +62,5 @@ export async function serve(flags: ServeFlags, io: Io, outcome: CommandOutcome):
 async function requireStudio(): Promise<string> {
   const studio = await findStudio();
   if (studio !== undefined) return studio;
-  const message = "The studio is not installed. Run `npm install @capstan/studio`, or remove --studio.";
-  throw new AgentError("invalid_definition", message);
+  throw new AgentError("invalid_definition", `${await explainMissingStudio()} Or remove --studio.`);
 }

@@ -127,7 +127,7 @@ function createWorkspaceServer(
   { flags, io, engine, studio, isLocal, mcp, mcpSettings, widgets }: WorkspaceServerOptions,
   onEvent: (event: Event) => void,
 ): Server {
-  const { agent, agents, store, project, policy, logs, config, data, home } = workspace;
+  const { agent, agents, store, project, policy, log, config, data, home } = workspace;
   const onFound = (left: readonly RunInfo[]) => {
     const line = formatOrphanedRuns(left, agents);
     if (line !== undefined) io.stderr.write(`${line}\n`);
@@ -164,9 +164,9 @@ function createWorkspaceServer(
     ...(retention && { retention }),
     ...(clientProvenance && { clientProvenance }),
     ...openLogs({ ...config.server, ...flags }, io),
-    onEvent(event) {
+    onEvent(event, { isStored }) {
       onEvent(event);
-      logs(event);
+      if (isStored) log(event);
     },
     onError: createErrorLog(home, io),
   });

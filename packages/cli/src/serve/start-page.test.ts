@@ -4,13 +4,15 @@ import { withStartPage } from "./start-page.ts";
 
 it("without a studio, `/` lists example requests in plain text; refused requests stay refused", async () => {
   const nothing = () => new Response("{}", { status: 404, headers: { "x-content-type-options": "nosniff" } });
-  const page = withStartPage(new Request("http://127.0.0.1:4680/"), nothing());
+  const page = withStartPage(new Request("http://127.0.0.1:4680/"), nothing(), "The studio is not built.");
   expect(page.status).toBe(200);
   expect(page.headers.get("x-content-type-options")).toBe("nosniff");
-  expect(await page.text()).toContain("curl -N http://127.0.0.1:4680/api/chat");
-  expect(withStartPage(new Request("http://127.0.0.1:4680/other"), nothing()).status).toBe(404);
+  const text = await page.text();
+  expect(text).toContain("There is no page here: The studio is not built.");
+  expect(text).toContain("curl -N http://127.0.0.1:4680/api/chat");
+  expect(withStartPage(new Request("http://127.0.0.1:4680/other"), nothing(), undefined).status).toBe(404);
   const refused = new Response("{}", { status: 421 });
-  expect(withStartPage(new Request("http://evil.test/"), refused)).toBe(refused);
+  expect(withStartPage(new Request("http://evil.test/"), refused, undefined)).toBe(refused);
 });
 
 it("a flag goes before the environment, and that before the configuration", () => {

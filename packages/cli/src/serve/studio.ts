@@ -16,6 +16,13 @@ export async function findStudio(): Promise<string | undefined> {
   return studio && existsSync(join(studio.studioFolder, "index.html")) ? studio.studioFolder : undefined;
 }
 
+/** Says why `findStudio` finds none, and what to do. */
+export async function explainMissingStudio(): Promise<string> {
+  return (await importStudio())
+    ? "The studio is not built. Run `npm run build -w @capstan/studio`."
+    : "The studio is not installed. Run `npm install @capstan/studio`.";
+}
+
 async function importStudio(): Promise<StudioModule | undefined> {
   let address: string;
   try {

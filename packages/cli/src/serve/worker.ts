@@ -16,7 +16,10 @@ export async function work(flags: ServeFlags, io: Io, outcome: CommandOutcome): 
   const leave = waitForShutdown(io);
   // Nothing else keeps the process alive while it has no run.
   const keepAlive = setInterval(() => undefined, 3_600_000);
-  const { workspace, server, startWork, close } = await openServerInstance({ flags, io });
+  const { workspace, server, startWork, close } = await openServerInstance({
+    flags: { ...flags, logs: false },
+    io,
+  });
   const onError = createErrorLog(workspace.home, io);
   const stopReporting = onUnhandledError((error) => onError(error, "uncaught"));
   try {

@@ -2,7 +2,8 @@ import type { Store } from "capstan";
 import { loadProject, type Project } from "../config/load-project.ts";
 import type { Io } from "../io.ts";
 import { hasStore, openMemory, openStore, resolveDatabase } from "../workspace/open-store.ts";
-import type { WorkspaceFlags } from "../workspace/workspace.ts";
+import { openLogs, type WorkspaceFlags } from "../workspace/workspace.ts";
+import { withSessionCleanup } from "./with-session-cleanup.ts";
 
 /** Passed to commands that only use the database. */
 export type StoreContext = { readonly store: Store; readonly project: Project; readonly database: string };
@@ -15,7 +16,8 @@ export async function withStore<Value>(
 ): Promise<Value> {
   const project = await loadProject(flags, io, "optional");
   const where = resolveDatabase(flags, project, io);
-  const { store, database } = hasStore(where) ? await openStore(where) : await openMemory();
+  const { store: opened, database } = hasStore(where) ? await openStore(where) : await openMemory();
+  const store = withSessionCleanup(opened, await openLogs(project, io));
   try {
     return await use({ store, project, database });
   } finally {

@@ -44,15 +44,6 @@ it("a run that receives a message is resumed, whichever project started it", asy
   expect(await boats.listOrphans()).toEqual([orphan]);
 });
 
-it("a session's project record is removed with it", async () => {
-  const store: Store = memory();
-  const marked = withProject(store, "/ships");
-  await begin(marked);
-  expect(await store.listRecords("cli.project")).toHaveLength(1);
-  await marked.remove("ses_1");
-  expect(await store.listRecords("cli.project")).toEqual([]);
-});
-
 it("orphaned runs are reported once, and not at all after a message to them", async () => {
   const heard: string[] = [];
   const onFound = (runs: readonly RunInfo[]) => void heard.push(...runs.map(({ runId }) => runId));

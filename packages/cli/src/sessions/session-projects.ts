@@ -26,10 +26,6 @@ export function withProject(store: Store, folder: string): Store {
       return store.append(facts, at);
     },
     putRecord: (record, expected) => store.putRecord(withScheduleProject(record, folder), expected),
-    async remove(sessionId) {
-      await store.remove(sessionId);
-      await forgetProject(store, sessionId);
-    },
   });
 }
 

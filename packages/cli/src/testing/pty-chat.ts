@@ -2,7 +2,6 @@
 import { join } from "node:path";
 import { agentTool, defineAgent, defineTool, type PolicyOverrides } from "capstan";
 import { local } from "capstan/engines/local";
-import { fileLogs } from "capstan/logs/file";
 import { sqlite } from "capstan/stores/sqlite";
 import { type ScriptedStep, scriptedModel } from "capstan/testing";
 import { runChat } from "../chat/chat.ts";
@@ -134,7 +133,6 @@ const agent = defineAgent({
 
 const store = await sqlite(join(home, "sessions.db"));
 const engine = local({ store, agents: [agent], leaseMs: 1000 });
-const logs = fileLogs({ directory: join(home, "logs") });
 const workspace = {
   ...{
     config: {},
@@ -153,7 +151,7 @@ const workspace = {
     mcp: undefined,
     skills: undefined,
     data: undefined,
-    logs,
+    ...{ logFolder: undefined, log: () => undefined, flushLogs: async () => undefined },
     notices: process.env.NOTICE ? [process.env.NOTICE] : [],
   },
   close: async () => undefined,

@@ -84,7 +84,7 @@ describe("in a terminal", () => {
         env: { ...project.env, TERM: "xterm-256color" },
       });
     await using first = startInApp();
-    expect(await first.waitFor(/become\s+instructions/)).not.toContain("run code");
+    expect(await first.waitFor(/become[\s│]+instructions/)).not.toContain("run code");
     first.type("y");
     await first.waitFor("app (trusted)");
     first.type("\u0004");

@@ -63,6 +63,116 @@ describe("trust in a project file", () => {
     expect(getState(file)).toBe("changed");
   });
 
+  const config = (text: string) => ({ "capstan.config.mjs": text });
+  const server = (command: string, args: readonly string[], more: object = {}) => ({
+    ".mcp.json": JSON.stringify({ mcpServers: { a: { command, args, ...more } } }),
+  });
+  const bySelf = {
+    "package.json": JSON.stringify({ name: "own", exports: "./a.mjs", imports: { "#a": "./a.mjs" } }),
+  };
+  const byScript = {
+    "package.json": JSON.stringify({ name: "own", bin: { tool: "a.mjs" }, scripts: { mcp: "node a.mjs" } }),
+  };
+
+  it.each<[string, Record<string, string>]>([
+    ["a percent code", config('import "./%61.mjs";')],
+    ["a dynamic import of a percent code", config('await import("./%61.mjs");')],
+    ["an escape", config(String.raw`import "./\x61.mjs";`)],
+    ["a unicode escape", config(String.raw`import("./\u0061.mjs");`)],
+    ["#imports of its package", { ...bySelf, ...config('import "#a";') }],
+    ["its own package", { ...bySelf, ...config('import "own";') }],
+    ["a file: URL", config('import "file://<folder>/a.mjs";')],
+    ["an absolute path", config('import "<folder>/a.mjs";')],
+    ["new URL", config('import(new URL("a.mjs", import.meta.url).href);')],
+    [
+      "import.meta.dirname",
+      config('import { join } from "node:path"; await import(join(import.meta.dirname, "a" + ".mjs"));'),
+    ],
+    ["a template", config("await import(`./a.mjs`);")],
+    ["a variable", config('const name = "./a" + ".mjs"; await import(name);')],
+    ["a query", config('import "./a.mjs?v=1";')],
+    [
+      "createRequire",
+      config('import { createRequire } from "node:module"; createRequire(import.meta.url)("./a" + ".mjs");'),
+    ],
+    [
+      "a program that it starts",
+      config('import { spawn } from "node:child_process"; spawn("node", ["a.mjs"]);'),
+    ],
+    [
+      "an MCP server of it",
+      config('export default { mcpServers: { a: { command: "node", args: ["a.mjs"] } } };'),
+    ],
+    ["a module between", { ...config('import "./b.mjs";'), "b.mjs": 'import "./%61.mjs";' }],
+    ["sh and a name", server("sh", ["start"])],
+    ["sh -c", server("sh", ["-c", "./start"])],
+    ["npm run", { ...byScript, ...server("npm", ["run", "mcp"]) }],
+    ["a script that another one includes", { ...server("sh", ["b.sh"]), "b.sh": ". ./start" }],
+    [
+      "a script of npm without a type",
+      { "package.json": '{"scripts":{"mcp":"sh start"}}', ...server("npm", ["run", "mcp"]) },
+    ],
+    ["the shell of npm", { ".npmrc": "script-shell=./start", ...server("npm", ["run", "mcp"]) }],
+    ["a script of make", { Makefile: "mcp:\n\tsh start", ...server("make", ["mcp"]) }],
+    ["make", { Makefile: "mcp:\n\t./a.mjs", ...server("make", ["mcp"]) }],
+    ["node and a flag", server("node", ["--import", "./a.mjs", "-e", "0"])],
+    ["node -e", server("node", ["-e", "import('./a.mjs')"])],
+    ["node --run", { ...byScript, ...server("node", ["--run", "mcp"]) }],
+    ["node and a percent code", { ...server("node", ["./b.mjs"]), "b.mjs": 'import "./%61.mjs";' }],
+    ["NODE_OPTIONS", server("npx", ["server"], { env: { NODE_OPTIONS: "--import=./a.mjs" } })],
+    ["python and a module", { ...server("python3", ["b.py"]), "b.py": "import a" }],
+    ["npx and its own program", { ...byScript, ...server("npx", ["tool@latest"]) }],
+    ["npx -c", server("npx", ["-c", "./a.mjs"])],
+    ["uvx from the folder", server("uvx", ["--from", ".", "tool"])],
+    ["a volume of docker", server("docker", ["run", "-v", "./a.mjs:/a.mjs", "image"])],
+    ["a file: URL as an argument", server("node", ["file://<folder>/a.mjs"])],
+  ])("ends when code changes that is named by %s (A135, A147)", async (_, files) => {
+    for (const [name, text] of Object.entries(files)) write(name, text.replaceAll("<folder>", getFile()));
+    for (const name of ["a.mjs", "start", "notes.md", "4711", ".env"]) write(name, "old");
+    const file = getFile(Object.keys(files).find((name) => /^(?:capstan|\.mcp)/.test(name)) ?? "");
+    await trustFile(checkTrust(file, env()), env());
+    expect(getState(file)).toBe("trusted");
+    for (const name of ["notes.md", "4711", ".env"]) write(name, "data may change");
+    expect(getState(file)).toBe("trusted");
+    const changed = JSON.stringify(files).includes("start") ? "start" : "a.mjs";
+    write(changed, "evil");
+    const { state, trusted, current } = checkTrust(file, env());
+    expect([state, listChangedPaths(trusted, current)]).toEqual(["changed", [changed]]);
+  });
+
+  it.each<[string, Record<string, string>]>([
+    [
+      "a config that imports by name",
+      config('import { z } from "zod"; import { b } from "./b.mjs"; export default { b };'),
+    ],
+    [
+      "a server in a package",
+      server("npx", ["-y", "@modelcontextprotocol/server-github"], { env: { TOKEN: "x" } }),
+    ],
+    ["a server in an image", server("docker", ["run", "-i", "--rm", "mcp/github"])],
+    ["a script of node that imports by name", { ...server("node", ["./b.mjs"]) }],
+  ])("outlives changes of other files, with %s", async (_, files) => {
+    for (const [name, text] of Object.entries({ "b.mjs": "export const b = 1;", ...files }))
+      write(name, text);
+    write("unused.mjs", "old");
+    const file = getFile(Object.keys(files).at(-1) ?? "");
+    await trustFile(checkTrust(file, env()), env());
+    write("unused.mjs", "new");
+    expect(getState(file)).toBe("trusted");
+  });
+
+  it("ends when a package of the folder changes that is linked as an installed one (A135, A147)", async () => {
+    for (const name of ["inner", "node_modules"]) mkdirSync(getFile(name));
+    symlinkSync("../inner", getFile("node_modules", "inner"));
+    write("inner/package.json", '{ "name": "inner", "exports": "./main.mjs" }');
+    write("inner/main.mjs", "old");
+    write("capstan.config.mjs", 'import "inner";');
+    const file = getFile("capstan.config.mjs");
+    await trustFile(checkTrust(file, env()), env());
+    write("inner/main.mjs", "evil");
+    expect(getState(file)).toBe("changed");
+  });
+
   it("does not extend to a new file, even in a subfolder of a trusted folder", async () => {
     write("capstan.config.ts", "");
     await trustFile(checkTrust(getFile("capstan.config.ts"), env()), env());

@@ -9,7 +9,7 @@ import { replaceFile } from "capstan/replace-file";
 import { ensureDataFolder } from "../config/ensure-data-folder.ts";
 import type { Io } from "../io.ts";
 import { selectSkill, takeSkillSnapshot, takeSkillsSnapshot } from "./skill-snapshot.ts";
-import { type Snapshot, takeSnapshot } from "./snapshot.ts";
+import { type Snapshot, takeSnapshot, tooLarge } from "./snapshot.ts";
 
 /** Whether the user allows code and commands found in the folder to run. */
 export function isTrusted(folder: string, env: Io["env"]): boolean {
@@ -39,16 +39,19 @@ export type FileTrust = {
   readonly state: "trusted" | "changed" | "new";
   readonly trusted: Snapshot;
   readonly current: Snapshot;
+  /** The folder has too many files to be compared, so it is never `trusted`. */
+  readonly isTooLarge: boolean;
 };
 
 /** Compares a project file and the code that it loads, or a folder of skills, with what the user has trusted. */
 export function checkTrust(file: string, env: Io["env"]): FileTrust {
   const isSkillFolder = statSync(file).isDirectory();
   const trusted = findTrusted(file, env);
-  const current = isSkillFolder ? takeSkillsSnapshot(file) : takeSnapshot(file);
-  if (!trusted) return { file, isSkillFolder, state: "new", trusted: {}, current };
+  const current = isSkillFolder ? takeSkillsSnapshot(file) : takeSnapshot(file, dataFolder(env));
+  const shared = { file, isSkillFolder, current, isTooLarge: tooLarge in current };
+  if (!trusted) return { ...shared, state: "new", trusted: {} };
   const state = listChangedPaths(trusted, current).length === 0 ? "trusted" : "changed";
-  return { file, isSkillFolder, state, trusted, current };
+  return { ...shared, state, trusted };
 }
 
 /** Whether one skill in a project's folder of skills is as the user has trusted it. */

@@ -3,6 +3,7 @@ import { join, resolve } from "node:path";
 import type { McpTools, ServerConfig } from "@capstan/mcp";
 import { AgentError } from "capstan";
 import { dataFolder } from "capstan/data-folder";
+import { formatCount } from "capstan/sessions";
 import type { Project } from "../config/load-project.ts";
 import type { Io } from "../io.ts";
 import type { WorkspaceFlags } from "./workspace.ts";
@@ -52,7 +53,7 @@ export function getMcpNotices(mcp: McpTools | undefined): readonly string[] {
     ...(error ? [`MCP server "${name}" failed: ${error.message}`] : []),
     ...(changed.length > 0
       ? [
-          `MCP server "${name}": ${changed.length} tools have changed since you trusted them and are disabled.`,
+          `MCP server "${name}": ${formatCount(changed.length, "tool")} changed since you trusted the server: disabled.`,
         ]
       : []),
     ...(isApproved

@@ -1,10 +1,7 @@
-import type { Effort } from "capstan";
-
-/** Levels of `--effort` and `/effort`. */
-export const effortLevels: readonly Exclude<Effort, number>[] = ["none", "low", "medium", "high"];
+import { type Effort, effortLevels } from "capstan";
 
 /** Explains what `parseEffort` accepts. */
-export const effortHint = "Use none, low, medium, high, or a number of tokens such as 8000.";
+export const effortHint: string = `Use ${effortLevels.join(", ")}, or a number of tokens such as 8000.`;
 
 /** Returns the effort that a text names; undefined if it names none. */
 export function parseEffort(text: string): Effort | undefined {

@@ -54,7 +54,7 @@ it("writes plain lines elsewhere, and the first 20 of what was skipped, harmless
   const text = await load(["a.txt", ...bad], {});
   expect(text).not.toContain("\u001b");
   const lines = text.split("\n");
-  expect(lines.slice(0, 2)).toEqual(["Loading Trip…", "texts-trip: 1 texts read, 22 skipped:"]);
+  expect(lines.slice(0, 2)).toEqual(["Loading Trip…", "texts-trip: 1 text read, 22 skipped:"]);
   expect(lines).toHaveLength(2 + 20 + 2);
   expect(lines.at(-2)).toBe("  … and 2 more");
 });

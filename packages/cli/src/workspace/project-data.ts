@@ -2,6 +2,7 @@ import { join } from "node:path";
 import type { DataSource, OwnData } from "@capstan/server";
 import type { Agent, Store } from "capstan";
 import { dataFolder } from "capstan/data-folder";
+import { formatCounts } from "capstan/sessions";
 import type { Project } from "../config/load-project.ts";
 import type { Io } from "../io.ts";
 import { getProjectFolder } from "../sessions/session-projects.ts";
@@ -57,13 +58,12 @@ export async function loadWithProgress(data: OwnData, name: string, io: Io): Pro
 type Report = Extract<DataSource["state"], { readonly type: "ready" }>["loaded"]["report"];
 
 function formatReport(name: string, { counts, skipped }: ReturnType<Report>): string {
-  const read = Object.entries(counts).map(([what, count]) => `${count} ${what}`);
   const lines = skipped
     .slice(0, maxSkipped)
     .map(({ item, reason }) => `  ${escapeTerminalLine(item)}: ${escapeTerminalLine(reason)}`);
   const rest = skipped.length - lines.length;
   return [
-    `${name}: ${read.join(", ") || "nothing"} read${skipped.length > 0 ? `, ${skipped.length} skipped:` : "."}`,
+    `${name}: ${formatCounts(counts) || "nothing"} read${skipped.length > 0 ? `, ${skipped.length} skipped:` : "."}`,
     ...lines,
     ...(rest > 0 ? [`  … and ${rest} more`] : []),
     "",

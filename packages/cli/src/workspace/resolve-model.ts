@@ -1,9 +1,8 @@
-import { AgentError, type Json, type Model, suggestName } from "capstan";
+import { AgentError, effortLevels, type Json, type Model, suggestName } from "capstan";
 import { getProvider, providers } from "capstan/models/default";
-import { effortLevels } from "./parse-effort.ts";
 
-/** Efforts that may follow a model name, including efforts of single providers. Any other suffix is part of the name. */
-const efforts: readonly string[] = [...effortLevels, "minimal", "xhigh", "max"];
+/** Efforts that may follow a model name, including one of single providers. Any other suffix is part of the name. */
+const efforts: readonly string[] = [...effortLevels, "minimal"];
 
 /** Resolves a model name from `-m` or `models`: the offline model, or `provider/model[:effort]`. */
 export async function resolveModel(name: string): Promise<Model | string> {

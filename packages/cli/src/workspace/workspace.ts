@@ -2,16 +2,17 @@ import { realpathSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import type { CallbackRedirect, McpTools } from "@capstan/mcp";
 import type { OwnData } from "@capstan/server";
-import type { Agent, Effort, JsonSchema, PolicyOverrides, Store } from "capstan";
+import type { Agent, Effort, Event, JsonSchema, PolicyOverrides, Store } from "capstan";
 import { dataFolder } from "capstan/data-folder";
 import type { LocalEngine } from "capstan/engines/local";
 import type { FileLogs } from "capstan/logs/file";
 import { keyState } from "capstan/models/default";
-import type { Config } from "../config/config.ts";
+import type { Config, LogSettings } from "../config/config.ts";
 import { ensureDataFolder } from "../config/ensure-data-folder.ts";
 import { loadProject, type Project } from "../config/load-project.ts";
 import type { Io } from "../io.ts";
 import { getProjectFolder, withProject } from "../sessions/session-projects.ts";
+import { withSessionCleanup } from "../sessions/with-session-cleanup.ts";
 import { isTrusted } from "../trust/trust.ts";
 import { createAgents, getModelName } from "./create-agents.ts";
 import { createEngine } from "./create-engine.ts";
@@ -46,6 +47,8 @@ export type WorkspaceFlags = {
   readonly acceptChanges?: boolean | undefined;
   /** False: neither sessions nor logs are stored. */
   readonly session?: boolean | undefined;
+  /** Whether runs are logged if the config does not say so. Default: true. */
+  readonly logs?: boolean | undefined;
   /** Never prompts, even in a terminal. */
   readonly isScript?: boolean | undefined;
   /** Signs in to MCP servers on a page of the server. With it, servers can be added later. */
@@ -85,7 +88,12 @@ export interface Workspace {
   readonly mcp: McpTools | undefined;
   /** Skills of the config, the user and the project; undefined without any. */
   readonly skills: WorkspaceSkills | undefined;
-  readonly logs: FileLogs;
+  /** The folder of the log files; undefined if none are written. */
+  readonly logFolder: string | undefined;
+  /** Writes an event to the log files of its session, if there are any. */
+  log(event: Event): void;
+  /** Resolves when all events so far are in the log files. */
+  flushLogs(): Promise<void>;
   /** Own data that the apps of the config are opened on; undefined if none can be. */
   readonly data: OwnData | undefined;
   /** Shown at startup: missing API keys, untrusted folders, failed servers. */
@@ -118,22 +126,23 @@ export async function openWorkspace(flags: WorkspaceFlags, io: Io): Promise<Work
     const agents = [...(config.agents ?? []), ...dataAgents];
     const skills = await openSkills(project, io);
     const owner = config.project ?? getProjectFolder(project.configFile, io.cwd);
-    const store = withProject(opened.store, owner);
+    const logs = await openLogs(project, io);
+    cleanups.push(() => logs.close());
+    const store = withSessionCleanup(withProject(opened.store, owner), logs);
     const places = { folder: io.cwd, env: io.env, store };
     const context = { config: { ...config, agents }, mcp, skills, isUntrusted, ...places };
     const team = await createAgents({ ...flags, agent }, context);
-    const { fileLogs } = await import("capstan/logs/file");
-    const logs = fileLogs({ directory: getLogFolder(project, io), deltas: config.logs?.deltas ?? false });
-    cleanups.push(() => logs.close());
     const policy = applyFlags(config, flags);
     // Runs that are not stored are not logged either.
-    const log = flags.session === false ? () => undefined : logs;
+    const isLogged = flags.session !== false && (config.logs ?? flags.logs ?? true) !== false;
+    const log = isLogged ? logs : () => undefined;
     const engine = createEngine({ store, agents: team.agents, policy, folder: realpathSync(io.cwd), log });
     cleanups.push(() => engine.close());
     const modelName = getModelName(team.agent);
     return {
       ...{ config, home, database: opened.database, project: owner, ...team },
-      ...{ policy, store, engine, mcp, skills, logs, data, close },
+      ...{ policy, store, engine, mcp, skills, data, close },
+      ...{ log, flushLogs: logs.flush, logFolder: isLogged ? getLogFolder(project, io) : undefined },
       isTrusted: !isUntrusted && isTrusted(io.cwd, io.env),
       ...(project.configFile !== undefined && { configFile: project.configFile }),
       modelName: isOffline(modelName) ? `${modelName} (rules, not AI)` : modelName,
@@ -145,9 +154,19 @@ export async function openWorkspace(flags: WorkspaceFlags, io: Io): Promise<Work
   }
 }
 
+/** Opens the log files of a project, also to delete what earlier processes have logged. */
+export async function openLogs(project: Pick<Project, "config" | "configFile">, io: Io): Promise<FileLogs> {
+  const { fileLogs } = await import("capstan/logs/file");
+  const { deltas = false } = getLogSettings(project);
+  return fileLogs({ directory: getLogFolder(project, io), deltas });
+}
+
+const getLogSettings = ({ config: { logs } }: Pick<Project, "config">): LogSettings =>
+  typeof logs === "object" ? logs : {};
+
 /** Returns the folder that logs are written to. */
 export function getLogFolder({ config, configFile }: Pick<Project, "config" | "configFile">, io: Io): string {
-  const { directory } = config.logs ?? {};
+  const { directory } = getLogSettings({ config });
   if (directory === undefined) return join(dataFolder(io.env), "logs");
   return resolve(configFile === undefined ? io.cwd : dirname(configFile), directory);
 }

@@ -13,7 +13,8 @@ export type ThoughtPlan = {
 /** The setting, and what the turn calls for. */
 export type ThoughtWish = { readonly effort?: Effort | undefined; readonly thinking: boolean };
 
-const budgets = { low: 1024, medium: 4096, high: Number.POSITIVE_INFINITY };
+const unlimited = Number.POSITIVE_INFINITY;
+const budgets = { low: 1024, medium: 4096, high: unlimited, xhigh: unlimited, max: unlimited };
 
 /** Opens, closes or allows the reasoning, if the model's template has any. */
 export function planThought({ thought }: ChatFormat, prompt: string, wish: ThoughtWish): ThoughtPlan {

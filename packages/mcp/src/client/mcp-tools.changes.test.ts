@@ -31,7 +31,7 @@ it("servers are added and removed while others run (S4-43)", async () => {
   const mcp = await open();
   expect(mcp.tools).toEqual([]);
   await mcp.add("first", hostile);
-  expect(mcp.status()).toMatchObject([{ name: "first", state: "ready", address: "node" }]);
+  expect(mcp.status()).toMatchObject([{ name: "first", state: "ready", address: "node hostile-server.ts" }]);
   await expect(mcp.add("first", hostile)).rejects.toMatchObject({ code: "mcp_config" });
   await expect(mcp.add("bad name", hostile)).rejects.toMatchObject({ code: "mcp_config" });
   await expect(mcp.add("odd", { ...hostile, unknown: 1 } as never)).rejects.toThrow(

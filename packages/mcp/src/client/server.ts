@@ -1,6 +1,6 @@
-import { basename } from "node:path";
 import type { ClientOptions } from "@modelcontextprotocol/client";
 import { AgentError } from "capstan";
+import { formatCommand } from "./config/format-command.ts";
 import type { CommonConfig, ServerConfig } from "./config/server-config.ts";
 import { type Connection, openConnection } from "./connection.ts";
 import { createOAuthProvider, type OAuthOptions, type SignInProvider } from "./oauth/oauth-provider.ts";
@@ -122,7 +122,7 @@ function createSignInProvider(
 
 /** Arguments, queries and user names may contain secrets. */
 function formatAddress(config: ServerConfig): string {
-  if ("command" in config) return basename(config.command);
+  if ("command" in config) return formatCommand(config);
   const { origin, pathname } = new URL(config.url);
   return `${origin}${pathname}`;
 }

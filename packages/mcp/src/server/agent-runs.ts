@@ -2,6 +2,7 @@ import type { ServerContext } from "@modelcontextprotocol/server";
 import {
   type Agent,
   AgentError,
+  type ErrorSource,
   type Event,
   type Model,
   type PendingCall,
@@ -35,6 +36,7 @@ export type RunContext = {
   context(caller: RunCaller): unknown;
   onEvent?(event: Event): void;
   onBeforeModel?(model: Model): Model | undefined;
+  onRunError?(error: unknown, source: ErrorSource): void;
 };
 
 export type QueryInput = { readonly prompt: string; readonly sessionId?: string };
@@ -66,6 +68,7 @@ export function createAgentRuns(runContext: RunContext): AgentRuns {
       ...(runContext.secrets && { secrets: runContext.secrets }),
       hooks: {
         ...(runContext.onBeforeModel && { onBeforeModel: runContext.onBeforeModel }),
+        ...(runContext.onRunError && { onError: runContext.onRunError }),
         onEvent(event) {
           progress.onEvent(event);
           runContext.onEvent?.(event);

@@ -44,6 +44,7 @@ export function createAgentServers(options: ServeMcpOptions): CreateAgentServer 
       filterResult: (result) => options.filterResult?.(result, user) ?? result,
       ...(onEvent && { onEvent }),
       ...(onBeforeModel && { onBeforeModel }),
+      ...(options.onRunError && { onRunError: options.onRunError }),
       ...(secrets && { secrets }),
       server: server.server,
     });

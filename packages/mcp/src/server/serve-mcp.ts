@@ -1,5 +1,14 @@
 import type { McpServer } from "@modelcontextprotocol/server";
-import type { Agent, ContextSource, Event, Model, PolicyOverrides, Result, Store } from "capstan";
+import type {
+  Agent,
+  ContextSource,
+  ErrorSource,
+  Event,
+  Model,
+  PolicyOverrides,
+  Result,
+  Store,
+} from "capstan";
 import { checkAgentNames, type Exposure } from "./agent-names.ts";
 import type { RunCaller, RunPolicy } from "./agent-runs.ts";
 import type { CreateAgentServer } from "./agent-server.ts";
@@ -38,6 +47,8 @@ type BaseOptions<A> = McpHandlerOptions & {
   readonly onEvent?: (event: Event) => void;
   /** Called before a model is called. A returned model replaces it. */
   readonly onBeforeModel?: (model: Model) => Model | undefined;
+  /** Receives what a tool or a model of a run threw, with its stack. */
+  readonly onRunError?: (error: unknown, source: ErrorSource) => void;
   /** Returns a result as this user may see it. Default: unchanged, with the messages of failed models. */
   readonly filterResult?: (result: Result, user: string | undefined) => Result;
 };

@@ -1,4 +1,4 @@
-import { type ModelRequest, type ResultEntry, toPlainText } from "capstan";
+import { type Entry, type Fragment, type ModelRequest, type ResultEntry, toPlainText } from "capstan";
 import { extractItems, getData, getItemName } from "../dialog/collect-results.ts";
 import {
   asksForNumber,
@@ -10,17 +10,42 @@ import {
   type Source,
 } from "./relevance.ts";
 
-/**
- * The citable sources, numbered as in the instructions, or in the order of the results if the instructions list none.
- */
-export function collectSources({ instructions, history }: ModelRequest): Source[] {
-  const listed = parseSourceList(instructions);
-  if (listed.length > 0) return listed;
+/** The citable sources, with the numbers of the results that list them, or else in the order of the results. */
+export function collectSources({ history }: Pick<ModelRequest, "history">): Source[] {
   const seen = new Set<string>();
   return history
     .flatMap((entry) => (entry.type === "result" ? (entry.contexts ?? []) : []))
     .filter(({ id }) => !seen.has(id) && seen.add(id))
-    .map(({ source, content }, index) => ({ number: index + 1, title: source.title, content }));
+    .map(({ source: { title, number }, content }, index) => ({
+      number: typeof number === "number" ? number : index + 1,
+      title,
+      content,
+    }));
+}
+
+const sourceList = /(?:^|\n\n)Sources[^\n]*\n<sources>\n((?:(?!<\/sources>).*\n)*)<\/sources>$/u;
+
+/** Takes the list of sources out of the results that have passages. Others are not read: a history may be long. */
+export function splitSourceLists(history: readonly Entry[]): Entry[] {
+  return history.map((entry) => (entry.type === "result" && entry.contexts ? splitSourceList(entry) : entry));
+}
+
+/** Separates the text of the tool from the list of its passages, which have their numbers in it. */
+export function splitSourceList(result: ResultEntry): ResultEntry {
+  const { content } = result;
+  const [list, listed = ""] = (typeof content === "string" && sourceList.exec(content)) || [];
+  if (list === undefined) return result;
+  return { ...result, content: content.slice(0, -list.length) as string, contexts: parseSources(listed) };
+}
+
+/** A source without a text is a passage of the result itself, or of one that was shortened: there is nothing to quote. */
+function parseSources(listed: string): Fragment[] {
+  const found = listed.matchAll(/^\[(\d+)\] (.*)((?:\n> .*)+)/gmu);
+  return [...found].map(([, number = "", title = "", quoted = ""]) => ({
+    id: `source ${number}`,
+    content: quoted.replace(/^> /gmu, "").trim(),
+    source: { title: title.replace(/ \(\S+\)$/u, ""), number: Number(number) },
+  }));
 }
 
 /** The sources that a result contains, matched by its fragments or else by the names in its data. */
@@ -40,18 +65,6 @@ export function filterSources(result: ResultEntry, sources: readonly Source[]): 
 /** The list may truncate long content. */
 const isSameContent = (listed: string, found: string): boolean =>
   found.trim().replace(/\s+/gu, " ").startsWith(listed.replace(/ …$/u, "").replace(/\s+/gu, " "));
-
-function parseSourceList(instructions: string): Source[] {
-  const start = instructions.lastIndexOf("\n<sources>\n");
-  if (start < 0) return [];
-  const end = instructions.indexOf("\n</sources>", start);
-  const found = instructions.slice(start, end).matchAll(/^\[(\d+)\] (.*)((?:\n> .*)*)/gmu);
-  return [...found].map(([, number, title = "", quoted = ""]) => ({
-    number: Number(number),
-    title: title.replace(/ \(\S+\)$/u, ""),
-    content: quoted.replace(/^> /gmu, "").trim(),
-  }));
-}
 
 const maxCited = 5;
 const maxPassageCharacters = 400;

@@ -92,15 +92,16 @@ function isRuledOut(words: readonly Word[], known: ToolWords, { findSimilar }: V
 }
 
 /** What a tool must be about to answer a question of this kind by its words alone. */
-const questionTopics: { readonly [word: string]: RegExp } = {
-  who: /^(?:who|people|person|author|owner|user|sender|member|contact|name)$/u,
-  when: /^(?:when|time|date|day|hour|schedule|calendar|year)$/u,
-  why: /^(?:why|reason|cause)$/u,
-};
+/** A map, so that a word such as "__proto__" has no topics. */
+const questionTopics: ReadonlyMap<string, RegExp> = new Map([
+  ["who", /^(?:who|people|person|author|owner|user|sender|member|contact|name)$/u],
+  ["when", /^(?:when|time|date|day|hour|schedule|calendar|year)$/u],
+  ["why", /^(?:why|reason|cause)$/u],
+]);
 
 /** True if the sentence asks who, when or why, and nothing about the tool suggests that it knows. */
 function asksForUnknown([first]: readonly Word[], { examples, topicStems, nameStems }: ToolWords): boolean {
-  const topics = questionTopics[first?.stem ?? ""];
+  const topics = questionTopics.get(first?.stem ?? "");
   if (!topics) return false;
   const stems = examples.flatMap(({ pieces }) =>
     pieces.flatMap((piece) => ("stem" in piece ? piece.stem : [])),

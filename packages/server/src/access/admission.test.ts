@@ -57,7 +57,7 @@ describe("work is refused", () => {
     const admission = createAdmission({ ...idle, maxRequests: 2 });
     const ends = [1, 2, 3].map(() => admission.addRequest());
     expect(isRefused(admission)).toBe(true);
-    ends[0]?.();
+    ends[0]?.end();
     expect(isRefused(admission)).toBe(false);
     expect(admission.getFigures()).toMatchObject({ requests: 2, refused: [["requests", 1]] });
   });

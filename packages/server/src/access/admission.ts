@@ -1,5 +1,6 @@
 import { getHeapSpaceStatistics, getHeapStatistics } from "node:v8";
 import { AgentError, systemClock } from "capstan";
+import { createOpenRequests, type OpenRequest } from "./open-requests.ts";
 
 /** Limits of a whole process. A request for work beyond them is refused with `overloaded`. */
 export type LoadLimits = {
@@ -33,8 +34,8 @@ export interface Admission {
    * Health checks and answers to runs do not wait.
    */
   waitForTurn(request: Request): Promise<void> | undefined;
-  /** Counts a request until the returned function is called. */
-  addRequest(): () => void;
+  /** Counts a request until it ends. */
+  addRequest(): OpenRequest;
   /** Whether the event loop or the memory has been at its limit for long. */
   isOverloaded(): boolean;
   getFigures(): LoadFigures;
@@ -74,8 +75,8 @@ export function createAdmission(options: AdmissionOptions): Admission {
       throw new AgentError("invalid_definition", `Invalid ${name}: must be a number from 0.`);
   const { measureMemory = measureOldHeap, delayMeter = createDelayMeter() } = options;
   const refused = new Map<RefusalReason, number>();
+  const requests = createOpenRequests();
   let admitted = 0;
-  let requests = 0;
   let isDelayed = false;
   let overloadedSince: number | undefined;
 
@@ -88,7 +89,7 @@ export function createAdmission(options: AdmissionOptions): Admission {
   function findReason(): RefusalReason | undefined {
     if (countRuns() >= maxRuns) return "runs";
     if (countStreams() >= maxStreams) return "streams";
-    if (requests > maxRequests) return "requests";
+    if (requests.count() > maxRequests) return "requests";
     if (checkDelay()) return "delay";
     return measureMemory() > maxHeapShare ? "memory" : undefined;
   }
@@ -111,17 +112,15 @@ export function createAdmission(options: AdmissionOptions): Admission {
       throw new AgentError("overloaded", formatRefusal(reason, maxRuns), { retryAfterMs });
     },
     waitForTurn: ({ url }) => (urgentPath.test(url) ? undefined : systemClock.yieldIfBusy?.()),
-    addRequest() {
-      requests += 1;
-      return () => {
-        requests -= 1;
-      };
-    },
+    addRequest: requests.add,
     isOverloaded() {
       checkCapacity();
       return overloadedSince !== undefined && performance.now() - overloadedSince >= overloadedAfterMs;
     },
-    getFigures: () => ({ delayMs: delayMeter.read(), requests, admitted, refused: [...refused] }),
+    getFigures: () => ({
+      ...{ delayMs: delayMeter.read(), requests: requests.count(), admitted },
+      refused: [...refused],
+    }),
     close: () => delayMeter.close(),
   };
 }

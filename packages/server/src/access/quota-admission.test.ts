@@ -237,7 +237,7 @@ it("a session over the quota of storage is refused before it starts, and deletin
   expect([refused.status, refused.retryAfter]).toEqual([429, null]);
   expect(refused.body.error).toMatchObject({
     retryable: false,
-    message: "Your quota of 20000 bytes of storage is used up. Delete sessions to free space.",
+    message: "Your quota of 20,000 bytes of storage is used up. Delete sessions to free space.",
     quota: { name: "storage", limit: 20_000 },
   });
   const exported = await (await server.send("GET", `/api/sessions/${sessionId}/export`)).text();

@@ -1,4 +1,5 @@
 import { AgentError } from "capstan";
+import { formatCount, formatCounts } from "capstan/sessions";
 import type { QuotaName, QuotaWindow } from "./quotas.ts";
 import { computeWindowEnd } from "./usage-record.ts";
 
@@ -46,12 +47,14 @@ export function isConcurrent(name: QuotaName): boolean {
 
 function formatMessage({ name, limit, window, isReserved }: QuotaProblem, resetsAt?: string): string {
   if (name === "concurrentRuns")
-    return `You have ${limit} active runs, which is your quota. End one, or wait.`;
-  if (name === "streams") return `You have ${limit} open streams, which is your quota. Close one, or wait.`;
+    return `You have ${formatCount(limit, "active run")}, which is your quota. End one, or wait.`;
+  if (name === "streams")
+    return `You have ${formatCount(limit, "open stream")}, which is your quota. Close one, or wait.`;
   if (name === "storage")
-    return `Your quota of ${limit} bytes of storage is used up. Delete sessions to free space.`;
-  if (name === "sessions") return `Your quota of ${limit} sessions is used up. Delete one first.`;
-  const amount = `${name === "cost" ? `$${limit}` : `${limit} ${name}`} per ${window}`;
+    return `Your quota of ${formatCount(limit, "byte")} of storage is used up. Delete sessions to free space.`;
+  if (name === "sessions")
+    return `Your quota of ${formatCount(limit, "session")} is used up. Delete one first.`;
+  const amount = `${name === "cost" ? `$${limit}` : formatCounts({ [name]: limit })} per ${window}`;
   if (isReserved) return `Your active runs hold the rest of your quota of ${amount}. End one, or wait.`;
   return `Your quota of ${amount} is used up. It resets at ${resetsAt}.`;
 }

@@ -44,7 +44,8 @@ function createSource() {
 
 function openStream(events: ReturnType<typeof createSource>["events"], leaving = new AbortController()) {
   let closed = 0;
-  const response = streamEvents({ events, shutdownSignal: leaving.signal, onClose: () => (closed += 1) });
+  const signals = { clientSignal: new AbortController().signal, shutdownSignal: leaving.signal };
+  const response = streamEvents({ events, ...signals, onClose: () => (closed += 1) });
   const reader = (response.body as ReadableStream<Uint8Array>).getReader();
   const read = async () => Buffer.from((await reader.read()).value ?? []).toString();
   return { reader, read, leaving, closed: () => closed };
@@ -61,6 +62,24 @@ describe("a stream of events", () => {
     put(createDelta("x"));
     expect(await second).toBe(formatEventFrame(createDelta("x")));
     await reader.cancel();
+  });
+
+  it.each([
+    "before",
+    "after",
+  ])("ends when its client leaves %s the response, though nothing cancels it", async (when) => {
+    const { events, isReturned } = createSource();
+    const client = new AbortController();
+    if (when === "before") client.abort();
+    const onClose = vi.fn();
+    const signals = { clientSignal: client.signal, shutdownSignal: new AbortController().signal };
+    const reader = streamEvents({ events, ...signals, onClose }).body?.getReader();
+    const reading = reader?.read();
+    client.abort();
+    expect(await reading).toEqual({ done: true, value: undefined });
+    expect(isReturned()).toBe(true);
+    expect(onClose).toHaveBeenCalledOnce();
+    expect(vi.getTimerCount()).toBe(0);
   });
 
   it("has one timer with all others of its server, and none when they are over", async () => {

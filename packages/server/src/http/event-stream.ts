@@ -11,6 +11,11 @@ export type EventStreamOptions = {
   readonly events: Events;
   /** Formats an event; an empty string skips it. */
   readonly formatFrame?: (event: Event) => string;
+  /**
+   * Aborted when the client has left, which ends the stream. If it leaves before the response, the HTTP server neither
+   * reads nor cancels the body.
+   */
+  readonly clientSignal: AbortSignal;
   /** Aborted on shutdown: the stream ends with `server_draining`, and the client reconnects elsewhere. */
   readonly shutdownSignal: AbortSignal;
   readonly sseLog?: SseLog | undefined;
@@ -35,6 +40,7 @@ const encoder = new TextEncoder();
 export function streamEvents({
   events,
   formatFrame = formatEventFrame,
+  clientSignal,
   shutdownSignal,
   sseLog,
   onClose,
@@ -50,9 +56,14 @@ export function streamEvents({
   function dispose(): void {
     if (isOver) return;
     isOver = true;
+    clientSignal.removeEventListener("abort", leave);
     heartbeats.delete(heartbeat);
     void Promise.resolve(events.return?.()).catch(() => undefined);
     onClose?.();
+  }
+  function leave(): void {
+    dispose();
+    controller.close();
   }
   const write = (text: string) => {
     if (text) controller.enqueue(encodeFrames(logFrames(text, sseLog)));
@@ -75,6 +86,8 @@ export function streamEvents({
       start(given) {
         controller = given;
         heartbeats.add(heartbeat);
+        clientSignal.addEventListener("abort", leave);
+        if (clientSignal.aborted) leave();
       },
       async pull() {
         isAwaited = true;

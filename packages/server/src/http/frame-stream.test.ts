@@ -11,6 +11,7 @@ it("keeps a silent connection open with comments, and closes once", async () => 
   }
   const response = streamFrames({
     frames: frames(),
+    clientSignal: new AbortController().signal,
     heartbeatMs: 5,
     onClose: () => closed.push("closed"),
     onDisconnect: () => closed.push("gone"),
@@ -32,9 +33,32 @@ it("reports a client that disconnects before the end", async () => {
   }
   const response = streamFrames({
     frames: frames(),
+    clientSignal: new AbortController().signal,
     onDisconnect: () => told.push("gone"),
     onClose: () => told.push("closed"),
   });
   await response.body?.cancel();
   expect(told).toEqual(["closed", "gone"]);
+});
+
+it.each([
+  "before",
+  "after",
+])("ends when its client leaves %s the response, though nothing cancels it", async (when) => {
+  const told: string[] = [];
+  const client = new AbortController();
+  async function* frames() {
+    yield "data: a\n\n";
+    yield "data: b\n\n";
+  }
+  if (when === "before") client.abort();
+  const response = streamFrames({
+    ...{ frames: frames(), clientSignal: client.signal },
+    onDisconnect: () => told.push("gone"),
+    onClose: () => told.push("closed"),
+  });
+  const reader = response.body?.getReader();
+  client.abort();
+  expect(told).toEqual(["closed", "gone"]);
+  while (!(await reader?.read())?.done);
 });

@@ -1,5 +1,10 @@
 export type FrameStreamOptions = {
   readonly frames: AsyncGenerator<string, void, undefined>;
+  /**
+   * Aborted when the client has left, which ends the stream. If it leaves before the response, the HTTP server neither
+   * reads nor cancels the body.
+   */
+  readonly clientSignal: AbortSignal;
   readonly headers?: Record<string, string>;
   readonly heartbeatMs?: number;
   /** Sent while the stream is idle. Defaults to a comment, which every reader ignores. */
@@ -16,6 +21,7 @@ const encoder = new TextEncoder();
 /** Streams frames as `text/event-stream`. Heartbeats keep an idle connection open. */
 export function streamFrames({
   frames,
+  clientSignal,
   headers,
   onDisconnect,
   onClose,
@@ -23,21 +29,35 @@ export function streamFrames({
 }: FrameStreamOptions): Response {
   let isOver = false;
   let timer: NodeJS.Timeout | undefined;
+  let controller: ReadableStreamDefaultController<Uint8Array>;
   function dispose(): void {
     isOver = true;
+    clientSignal.removeEventListener("abort", leave);
     clearInterval(timer);
     onClose?.();
+  }
+  async function disconnect(): Promise<void> {
+    dispose();
+    onDisconnect?.();
+    await frames.return();
+  }
+  function leave(): void {
+    disconnect().catch(() => undefined); // nobody reads why
+    controller.close();
   }
 
   const heartbeat = encoder.encode(options.heartbeat ?? ": still here\n\n");
   const body = new ReadableStream<Uint8Array>({
-    start(controller) {
+    start(given) {
+      controller = given;
       timer = setInterval(() => {
         if ((controller.desiredSize ?? 0) > 0) controller.enqueue(heartbeat);
       }, options.heartbeatMs ?? defaultHeartbeatMs);
       timer.unref();
+      clientSignal.addEventListener("abort", leave);
+      if (clientSignal.aborted) leave();
     },
-    async pull(controller) {
+    async pull() {
       try {
         const { done, value } = await frames.next();
         if (isOver) return;
@@ -50,11 +70,7 @@ export function streamFrames({
         controller.error(thrown);
       }
     },
-    async cancel() {
-      dispose();
-      onDisconnect?.();
-      await frames.return();
-    },
+    cancel: disconnect,
   });
   return new Response(body, {
     headers: {

@@ -15,6 +15,7 @@ beforeAll(() => {
   mkdirSync(join(site, "assets"), { recursive: true });
   mkdirSync(join(site, "empty"));
   writeFileSync(join(site, "index.html"), "<title>Studio</title>");
+  writeFileSync(join(site, "pages.json"), JSON.stringify(["/", "/agents", "/sessions/:id", "/a/:b/c.d"]));
   writeFileSync(join(site, "favicon.svg"), "<svg/>");
   writeFileSync(join(site, "assets", "app-Ab3_x9Zq.js"), "run()");
   writeFileSync(join(site, "assets", "app-Ab3_x9Zq.js.br"), brotliCompressSync("run()"));
@@ -32,7 +33,14 @@ afterAll(async () => {
 });
 
 it("serves pages and files, with security headers", async () => {
-  for (const path of ["/", "/sessions/ada~ses_1", "/agents/?q=1"]) {
+  for (const path of [
+    "/",
+    "/sessions/ada~ses_1",
+    "/sessions/a.b%2Fc",
+    "/agents/?q=1",
+    "/Agents",
+    "/a/b/c.d",
+  ]) {
     const page = await server.send("GET", path);
     expect([page.status, await page.text()], path).toEqual([200, "<title>Studio</title>"]);
     expect(page.headers.get("content-type")).toBe("text/html; charset=utf-8");
@@ -132,6 +140,13 @@ it.each([
   "/favicon.svg/",
   "/favicon.svg;x",
   "/index.html/../.env",
+  "/login",
+  "/agents/1",
+  "/sessions",
+  "/sessions/",
+  "/sessions/1/2",
+  "/sessions//",
+  "/a/b/c_d",
   "/api",
   "/api/nothing",
   "/v1/nothing",
@@ -141,6 +156,25 @@ it.each([
   const answer = await server.send("GET", path);
   expect(answer.status).toBe(404);
   expect(await answer.text()).not.toContain("PLANTED");
+});
+
+it("without a list of pages, every path without an extension is a page of the folder", async () => {
+  const site = join(folder, "single-page-app");
+  mkdirSync(site);
+  writeFileSync(join(site, "index.html"), "<title>App</title>");
+  const app = createTestServer({ agents: [createHelloAgent()], studio: { folder: site } });
+  for (const path of ["/", "/login", "/a/b/c"])
+    expect(await (await app.send("GET", path)).text(), path).toBe("<title>App</title>");
+  for (const path of ["/a.txt", "/api/nothing"]) expect((await app.send("GET", path)).status, path).toBe(404);
+  await app.close(0);
+});
+
+it.each(["{}", "[1]", '["agents"]', "nonsense"])("a list of pages like %s is refused", (text) => {
+  const site = mkdtempSync(join(folder, "broken-"));
+  writeFileSync(join(site, "pages.json"), text);
+  expect(() => createTestServer({ agents: [createHelloAgent()], studio: { folder: site } })).toThrow(
+    /pages\.json.*a list of paths such as/,
+  );
 });
 
 it("serves nothing to other methods", async () => {

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { extname, join } from "node:path";
-import { isApiPath } from "./guard.ts";
+import { createPageMatcher } from "./page-matcher.ts";
 
 /** Returns the response for a file or page, undefined if not found. */
 export type StaticFiles = (request: Request) => Response | undefined;
@@ -50,11 +50,13 @@ const pagePolicy = [
 
 /**
  * Loads the files of a folder into memory and serves them by exact path, so no path can reach anything else. Skips
- * symbolic links and dotfiles. `index.html` is served for every page path. Where `x.js.br` or `x.js.gz` lies beside
- * `x.js`, a client that accepts the encoding gets that instead.
+ * symbolic links and dotfiles. `index.html` is served for the pages in `pages.json`, see `createPageMatcher`. Where
+ * `x.js.br` or `x.js.gz` lies beside `x.js`, a client that accepts the encoding gets that instead.
  */
 export function loadStaticFiles(folder: string): StaticFiles {
-  const files = createStaticFiles(new Map(readFolder(folder)));
+  const contents = new Map(readFolder(folder));
+  const files = createStaticFiles(contents);
+  const isPage = createPageMatcher(contents.get("/pages.json")?.toString());
   return (request) => {
     const { pathname, search } = new URL(request.url);
     const file = files.get(isPage(pathname) ? "/index.html" : pathname);
@@ -85,11 +87,6 @@ function acceptsEncoding(accepted: string, encoding: string): boolean {
 /** A proxy that compresses responses itself may have made the tag weak. */
 function matchesEtag(tags: string | null, etag: string | undefined): boolean {
   return (tags ?? "").split(",").some((tag) => tag.trim().replace(/^W\//, "") === etag);
-}
-
-/** The first part is the name of a page, the others may be encoded names. Only `index.html` is served for them. */
-function isPage(path: string): boolean {
-  return /^\/(?:[\w~-]+(?:\/(?:[\w~-]|%[\dA-F]{2})+)*\/?)?$/i.test(path) && !isApiPath(path);
 }
 
 function readFolder(folder: string, path = ""): [string, Buffer][] {

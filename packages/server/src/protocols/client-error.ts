@@ -10,11 +10,15 @@ export function isInternal(code: string): boolean {
   return (status >= 500 && status !== 503) || isModelError(code);
 }
 
-/** Returns the error to log when a run failed internally or at its provider; undefined for other events. */
-export function findFailure(event: Event): AgentError | undefined {
+/**
+ * Returns the error to log when a run failed internally or at its provider; undefined for other events. `cause` is what
+ * its model threw.
+ */
+export function findFailure(event: Event, cause: unknown): AgentError | undefined {
   if (event.type !== "done" || event.status !== "failed" || event.parentRunId !== undefined) return undefined;
   const { error } = event;
-  return error && isInternal(error.code) ? new AgentError(error.code as ErrorCode, error.message) : undefined;
+  if (!error || !isInternal(error.code)) return undefined;
+  return new AgentError(error.code as ErrorCode, error.message, cause === undefined ? {} : { cause });
 }
 
 /** Log id of a failed run. Derived from the run, so every reader sees the same id. */

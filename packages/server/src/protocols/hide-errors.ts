@@ -1,16 +1,16 @@
 import { type Entry, type ErrorData, type Event, isModelError, type Result, type Store } from "capstan";
-import { session } from "capstan/sessions";
 import type { Deployment } from "../deployment.ts";
 import type { EphemeralSegment } from "../runs/ephemeral-runs.ts";
 import { isInternal, summarizeCode, toClientError } from "./client-error.ts";
 
 /*
  * Users who are not admins get the codes of internal errors, but not their messages: a provider's message may name the
- * operator's account, key or URL. All routes read through one deployment, so the messages are replaced there.
+ * operator's account, key or URL. Nor do they get the instructions of agents, or the exact requests, which contain them.
+ * All routes read through one deployment, so all of this is replaced there.
  */
 
 /** Returns the deployment as users see it who are not admins. */
-export function withHiddenErrors(deployment: Deployment): Deployment {
+export function withHiddenInternals(deployment: Deployment): Deployment {
   const { store, engine, ephemeralRuns } = deployment;
   return {
     ...deployment,
@@ -30,18 +30,14 @@ export function withHiddenErrors(deployment: Deployment): Deployment {
       getResult: async (runId) => hideResultErrors(await engine.getResult(runId)),
       async getTurnRequest(...turn) {
         const sent = await engine.getTurnRequest(...turn);
-        return { ...sent, request: { ...sent.request, history: sent.request.history.map(hideEntryError) } };
+        const history = sent.request.history.map(hideEntryError);
+        return { ...sent, request: { ...sent.request, instructions: "", history } };
       },
     },
     async loadRequests(turn) {
       const requests = await deployment.loadRequests(turn);
-      const messages = await listProviderMessages(store, turn.runId);
       // The address of the provider may name the operator's account.
-      return requests.map((request) => ({
-        ...request,
-        ...{ url: "", headers: {} },
-        body: messages.reduce((body, { text, shown }) => body.replaceAll(text, shown), request.body),
-      }));
+      return requests.map((request) => ({ ...request, ...{ url: "", headers: {}, body: "" } }));
     },
     ephemeralRuns: {
       ...ephemeralRuns,
@@ -96,22 +92,6 @@ export function hideErrors(event: Event): Event {
     default:
       return event;
   }
-}
-
-/** The messages of providers in the results of a session, in every form that a request may contain. */
-async function listProviderMessages(
-  store: Store,
-  runId: string,
-): Promise<readonly { readonly text: string; readonly shown: string }[]> {
-  const facts = await session(store, (await store.findSession(runId)) ?? "").facts();
-  const errors = facts.flatMap((fact) =>
-    fact.type === "tool_call_result" && fact.error && isModelError(fact.error.code) ? [fact.error] : [],
-  );
-  const escapeJson = (text: string) => JSON.stringify(text).slice(1, -1);
-  return errors.flatMap(({ code, message }) => {
-    const shown = summarizeCode(code);
-    return [escapeJson(escapeJson(message)), escapeJson(message)].map((text) => ({ text, shown }));
-  });
 }
 
 type Ended = Extract<Event, { readonly type: "done" }>;

@@ -12,7 +12,7 @@ export interface MountedMcp {
 export type MountMcpOptions = Pick<Deployment, "policy" | "quotaAdmission" | "quota"> &
   Pick<
     ServeMcpOptions,
-    "agents" | "store" | "secrets" | "widgets" | "onEvent" | "onBeforeModel" | "onError"
+    "agents" | "store" | "secrets" | "widgets" | "onEvent" | "onBeforeModel" | "onError" | "onRunError"
   > & {
     context(run: { readonly user: string; readonly sessionId: string }): unknown;
   };

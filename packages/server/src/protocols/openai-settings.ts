@@ -1,11 +1,12 @@
-import type { Effort, ModelSettings, TokenLogprob } from "capstan";
+import { type Effort, effortLevels, type ModelSettings, type TokenLogprob } from "capstan";
 import { z } from "zod";
 
 /* What clients of OpenAI's APIs ask of the model. The agent's own settings apply to the other fields. */
 
-/** OpenAI's levels and the nearest ones that every provider has. */
+/** OpenAI's levels and the nearest ones of a run's settings. */
 const levels: { readonly [level: string]: Effort } = {
-  ...{ none: "none", minimal: "low", low: "low", medium: "medium", high: "high", xhigh: "high" },
+  ...Object.fromEntries(effortLevels.map((level) => [level, level])),
+  minimal: "low",
 };
 const effort = z.enum(Object.keys(levels)).transform((level) => levels[level]);
 const tokens = z.int().min(1).max(1_000_000_000);

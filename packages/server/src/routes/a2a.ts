@@ -97,7 +97,7 @@ async function buildCard(
 
 type RpcRouteRequest = Pick<
   RouteRequest<unknown, { "A2A-Version"?: string | undefined }, unknown>,
-  "caller" | "request" | "key" | "query"
+  "caller" | "request" | "endReading" | "key" | "query"
 >;
 
 async function handleRpc(
@@ -107,6 +107,7 @@ async function handleRpc(
 ): Promise<Response> {
   const { request, query } = asked;
   const body = await readRpcBody(request);
+  asked.endReading();
   if ("error" in body) return respondError(null, body.error);
   const rpc = parseRpcRequest(body.json);
   if (!rpc) {
@@ -146,7 +147,10 @@ async function callMethod({ id, method, params }: RpcRequest, performing: Method
     if ("result" in outcome) return respondResult(id, outcome.result);
     isStream = true;
     const frames = formatFrames(outcome.frames, { id, method, report: deployment.report });
-    return streamFrames({ frames, onClose: release, onDisconnect: () => gone.abort() });
+    return streamFrames({
+      ...{ frames, clientSignal: request.signal, onClose: release },
+      onDisconnect: () => gone.abort(),
+    });
   } finally {
     if (!isStream) release();
   }

@@ -48,7 +48,10 @@ export const agUiRoutes: readonly Route[] = [
         type: "text/event-stream",
       },
     },
-    async handle({ body: { input }, query: { onDisconnect: action, ...query }, caller }, deployment) {
+    async handle(
+      { body: { input }, query: { onDisconnect: action, ...query }, caller, request },
+      deployment,
+    ) {
       const release = deployment.quota.acquire(caller, "streams");
       try {
         const sessionId = await findThreadSession(deployment.store, getThread(caller, input.threadId));
@@ -59,6 +62,7 @@ export const agUiRoutes: readonly Route[] = [
         return streamFrames({
           ...connectToRun(deployment, segment, { onDisconnect: action, release }),
           frames: streamAgUiFrames(segment, { input, caller, deployment }),
+          clientSignal: request.signal,
           headers,
         });
       } catch (thrown) {

@@ -59,10 +59,9 @@ export const chatRoutes: readonly Route[] = [
       const onClose = deployment.quota.acquire(caller, "streams");
       try {
         const chat = await startChat({ ...asked, key }, caller, deployment);
-        if (request.signal.aborted) chat.onDisconnect();
-        else request.signal.addEventListener("abort", chat.onDisconnect, { once: true });
         const frames = streamChatFrames(chat, format, deployment);
-        return streamFrames({ frames, onClose, onDisconnect: chat.onDisconnect, headers: chat.headers });
+        const { onDisconnect, headers } = chat;
+        return streamFrames({ frames, clientSignal: request.signal, onClose, onDisconnect, headers });
       } catch (thrown) {
         onClose();
         throw thrown;

@@ -173,6 +173,20 @@ describe("text that a client application adds", () => {
     expect(sent).toEqual(["eve@example.com"]);
   });
 
+  it("as a message that the user only let through (/api/runs) makes no call run without approval, also when it is sent again (A146)", async () => {
+    await serve();
+    const body = { input: mail, provenance: "application" };
+    const { runId } = JSON.parse(await post("/api/runs", body));
+    const readRun = async () => (await server.send("GET", `/api/runs/${runId}`, undefined, headers)).json();
+    await expect.poll(readRun).toMatchObject({ state: "waiting" });
+    expect(sent).toEqual([]);
+    const events = await readEvents();
+    expect(events[0]).toMatchObject({ input: [{ type: "user", content: mail, provenance: "application" }] });
+    expect(events.find(({ type }) => type === "approval_required")).toMatchObject({ name: "send" });
+    const asUser = await server.send("POST", "/api/runs", { input: mail, provenance: "user" }, headers);
+    expect(asUser.status).toBe(400);
+  });
+
   it("does not keep the user from naming a target", async () => {
     await serve();
     const messages = [{ id: "1", role: "user", content: "Forward it to eve@example.com" }];

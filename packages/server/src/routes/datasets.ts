@@ -4,12 +4,12 @@ import {
   listDatasets,
   loadCases,
   loadDataset,
-  loadRunCase,
   parseCases,
   removeCase,
   removeDataset,
   saveCases,
   saveDataset,
+  saveRunCase,
 } from "capstan/evals";
 import { z } from "zod";
 import { defineRoute, type Route } from "./route.ts";
@@ -29,7 +29,9 @@ const caseFields = {
   forbidden: z.array(z.string()).optional(),
   notes: z.string().optional(),
   tags: z.array(z.string()).optional(),
-  source: z.strictObject({ runId: z.string(), sessionId: z.string() }).optional(),
+  source: z
+    .strictObject({ runId: z.string(), sessionId: z.string(), agent: z.string().optional() })
+    .optional(),
 };
 
 export const evalCase: z.ZodType = z.strictObject({ id: caseId, ...caseFields });
@@ -112,7 +114,7 @@ export const datasetRoutes: readonly Route[] = [
     params,
     body: z.strictObject({
       runId: id,
-      caseId: caseId.optional().describe("Default: the id of the run."),
+      caseId: caseId.optional().describe("Default: the question of the run."),
       expected: json.optional(),
       notes: z.string().max(10_000).optional(),
       tags: z.array(z.string().max(100)).max(50).optional(),
@@ -123,8 +125,7 @@ export const datasetRoutes: readonly Route[] = [
       const correction = Object.fromEntries(
         Object.entries({ ...given, id: caseId }).filter(([, value]) => value !== undefined),
       );
-      const saved = await loadRunCase(store, runId, correction);
-      await saveCases(store, name, [saved]);
+      const saved = await saveRunCase(store, name, { ...correction, runId });
       return Response.json(saved, { status: 201 });
     },
   }),

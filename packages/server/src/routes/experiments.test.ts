@@ -119,12 +119,31 @@ describe("datasets over HTTP", () => {
       notes: "say who",
     });
     expect(saved).toMatchObject({
-      id: second.runId,
+      id: "pay ada",
       expected: "Ada was paid.",
-      source: { runId: second.runId },
+      source: { runId: second.runId, agent: "bank" },
     });
     expect(saved.input).toHaveLength(3);
     expect((await client.datasets.get("d")).cases).toHaveLength(2);
+  });
+
+  it("name a run by its question: another run with the same one gets a number, the same run replaces its case", async () => {
+    serve();
+    await client.datasets.save("d");
+    const ask = async () => {
+      const { runId } = await client.runs.start({ agent: "bank", input: "hello" });
+      await expect.poll(async () => (await client.runs.get(runId)).state).toBe("ended");
+      return runId;
+    };
+    const [first, second] = [await ask(), await ask()];
+    expect(await client.datasets.saveRun("d", first)).toMatchObject({ id: "hello" });
+    expect(await client.datasets.saveRun("d", second)).toMatchObject({ id: "hello (2)" });
+    await client.datasets.saveRun("d", second, { notes: "again" });
+    await client.datasets.saveRun("d", first, { notes: "again" });
+    expect((await client.datasets.get("d")).cases).toMatchObject([
+      { id: "hello", notes: "again", source: { runId: first } },
+      { id: "hello (2)", notes: "again", source: { runId: second } },
+    ]);
   });
 });
 

@@ -2,11 +2,11 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
-import { type AddressInfo, createServer as createSocketServer } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type McpTools, mcpTools, type ServerConfig } from "@capstan/mcp";
+import { findFreePort } from "@capstan/verification/find-free-port";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { McpServerFile } from "../mcp-settings.ts";
 import { createHelloAgent } from "../testing/hello-agent.ts";
@@ -58,14 +58,6 @@ afterAll(async () => {
   await mcp?.close();
   web?.kill("SIGKILL");
 });
-
-async function findFreePort(): Promise<number> {
-  const probe = createSocketServer().listen(0, "127.0.0.1");
-  await once(probe, "listening");
-  const { port } = probe.address() as AddressInfo;
-  await new Promise((resolve) => probe.close(resolve));
-  return port;
-}
 
 async function send(server: TestServer, method: string, path: string, body?: object) {
   const response = await server.send(method, path, body, admin);

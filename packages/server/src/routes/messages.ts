@@ -35,7 +35,7 @@ export const messageRoutes: readonly Route[] = [
       try {
         const answer = await startAnswer(body, caller, deployment);
         cancelOnDisconnect(request, answer.segment);
-        return await (onClose ? respondWithStream(answer, onClose) : respondWithMessage(answer));
+        return await (onClose ? respondWithStream(answer, request, onClose) : respondWithMessage(answer));
       } catch (thrown) {
         onClose?.();
         throw thrown;
@@ -78,10 +78,13 @@ async function respondWithMessage(answer: Answer): Promise<Response> {
   return Response.json(toAnthropicError(status, failure.message, segment.runId), { status, headers });
 }
 
-function respondWithStream(answer: Answer, onClose: () => void): Response {
+function respondWithStream(answer: Answer, request: Request, onClose: () => void): Response {
   const { segment, headers } = answer;
   const onDisconnect = segment.cancel;
-  return streamFrames({ frames: readFrames(answer), headers, onClose, onDisconnect, heartbeat: ping });
+  return streamFrames({
+    ...{ frames: readFrames(answer), clientSignal: request.signal, headers, heartbeat: ping },
+    ...{ onClose, onDisconnect },
+  });
 }
 
 const formatFrame = (event: MessageEvent) => formatSseEvent(event.type, event);

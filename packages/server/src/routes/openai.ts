@@ -78,7 +78,10 @@ async function respondWithStream(
             : toAgentError(cause.thrown, deployment.report),
         ),
     });
-    return streamFrames({ frames, onClose, onDisconnect: segment.cancel });
+    return streamFrames({
+      ...{ frames, clientSignal: request.signal, onClose },
+      onDisconnect: segment.cancel,
+    });
   } catch (thrown) {
     onClose();
     throw thrown;

@@ -127,7 +127,7 @@ describe("the exact request of a turn", () => {
     expect((await server.send("GET", path, undefined, bob)).status).toBe(404);
     expect((await server.send("POST", `${path}/try`, {}, bob)).status).toBe(404);
     const { requests } = await (await server.send("GET", path, undefined, ada)).json();
-    expect(requests[0]).toMatchObject({ url: "", headers: {}, body: bodies[0] });
+    expect(requests[0]).toMatchObject({ url: "", headers: {}, body: "" });
   });
 
   it("does not contain a provider's message, except for admins (A94)", async () => {
@@ -140,7 +140,6 @@ describe("the exact request of a turn", () => {
     };
     expect(await load(root)).toContain("account 4711");
     expect(await load(ada)).not.toContain("4711");
-    expect(await load(ada)).toContain("failed to answer");
   });
 
   it("is refused with a reason if there is none", async () => {

@@ -25,7 +25,7 @@ const request = z.object({
   url: z.string().describe("Empty for a model that is not called over HTTP, and without an admin key."),
   method: z.string(),
   headers: z.record(z.string(), z.string()).describe("Empty without an admin key."),
-  body: z.string().describe("The exact text, with secrets masked."),
+  body: z.string().describe("The exact text, with secrets masked. Empty without an admin key."),
 });
 
 const changes = z.strictObject({

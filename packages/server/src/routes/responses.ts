@@ -54,7 +54,7 @@ export const responseRoutes: readonly Route[] = [
           (await createEphemeralResponse(asked, deployment));
         if (request.signal.aborted) told.onDisconnect();
         else request.signal.addEventListener("abort", told.onDisconnect, { once: true });
-        if (onClose) return streamResponse(told, onClose, deployment);
+        if (onClose) return streamResponse(told, { request, onClose }, deployment);
         return await (body.isInBackground ? respondWhenStarted(told) : respondWhenDone(told));
       } catch (thrown) {
         onClose?.();
@@ -71,7 +71,7 @@ export const responseRoutes: readonly Route[] = [
     responses: {
       200: { description: "The response, or its events as `text/event-stream`.", schema: responseView },
     },
-    async handle({ params: place, query, caller }, deployment) {
+    async handle({ params: place, query, caller, request }, deployment) {
       const { facts, ...options } = await loadResponse(deployment, caller, place);
       const projection = createResponseEncoder(options);
       if (query.stream !== "true") {
@@ -83,7 +83,7 @@ export const responseRoutes: readonly Route[] = [
         onClose = deployment.quota.acquire(caller, "streams");
         return place;
       });
-      return streamResponse({ events, projection, onDisconnect: stop }, onClose, deployment);
+      return streamResponse({ events, projection, onDisconnect: stop }, { request, onClose }, deployment);
     },
   }),
   defineRoute({
@@ -228,10 +228,16 @@ function getFunctionResults({ items }: ResponsesRequest): ClientResults | undefi
 
 function streamResponse(
   { events, projection, onDisconnect }: ResponseInProgress,
-  onClose: () => void,
+  { request, onClose }: { readonly request: Request; onClose(): void },
   deployment: Deployment,
 ): Response {
-  return streamFrames({ frames: frames(events, projection, deployment), onClose, onDisconnect });
+  const clientSignal = request.signal;
+  return streamFrames({
+    frames: frames(events, projection, deployment),
+    clientSignal,
+    onClose,
+    onDisconnect,
+  });
 }
 
 async function* frames(

@@ -21,6 +21,8 @@ export type RouteRequest<Params, Query, Body> = {
   readonly query: Query;
   readonly body: Body;
   readonly request: Request;
+  /** Called by a handler that reads the body of `request` itself, when it has: unread bodies are limited per user. */
+  endReading(): void;
   /** Derived from the `Idempotency-Key` header; unique per user and route. */
   readonly key: string | undefined;
   /** From the `Last-Event-ID` header. */

@@ -36,6 +36,10 @@ export const runRoutes: readonly Route[] = [
     summary: "Start a run. Repeating the request with the same `Idempotency-Key` returns the same run.",
     body: z.strictObject({
       input: content,
+      provenance: z
+        .literal("application")
+        .optional()
+        .describe("Set if the user did not write the input: it then names no target."),
       agent: z.string().min(1).max(200).optional(),
       model: z.string().min(1).max(200).optional(),
       sessionId: id.optional(),

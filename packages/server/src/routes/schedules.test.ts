@@ -81,7 +81,11 @@ describe("schedules over HTTP", () => {
   it.each([
     [{ ...tomorrow, when: "whenever" }, 400, /is not understood/],
     [{ ...tomorrow, when: "2020-01-01T09:00" }, 400, /is over/],
-    [{ ...tomorrow, when: "every 5 seconds" }, 400, /shortest interval is 60000/],
+    [
+      { ...tomorrow, when: "every 5 seconds" },
+      400,
+      /every 5 seconds\. At most one run every minute is allowed/,
+    ],
     [{ ...tomorrow, timeZone: "Mars/Olympus" }, 400, /Unknown time zone/],
     [{ ...tomorrow, agent: "nobody" }, 404, /nobody/],
     [{ ...tomorrow, sessionId: "missing" }, 404, /Session not found/],

@@ -1,3 +1,4 @@
+import { effortLevels } from "capstan";
 import { z } from "zod";
 
 const tokens = z.int().min(1).max(1_000_000_000);
@@ -7,7 +8,7 @@ const text = z.string().min(1).max(1000);
 export const settings: z.ZodType = z
   .strictObject({
     effort: z
-      .union([z.enum(["none", "low", "medium", "high"]), tokens])
+      .union([z.enum(effortLevels), tokens])
       .describe("How much the model reasons: a level, or a budget in tokens."),
     temperature: z.number().min(0).max(2),
     topP: z.number().min(0).max(1),

@@ -102,7 +102,7 @@ describe("the settings of a run that a client starts", () => {
   });
 
   it.each<[object, string]>([
-    [{ effort: "max" }, "Invalid body at settings.effort:"],
+    [{ effort: "ultra" }, "Invalid body at settings.effort:"],
     [{ effort: 0 }, "Invalid body at settings.effort"],
     [{ temperature: 2.1 }, "Invalid body at settings.temperature:"],
     [{ topP: "1" }, "Invalid body at settings.topP:"],

@@ -21,7 +21,9 @@ export const turnRoutes: readonly Route[] = [
           turn: z.int(),
           agent: z.string(),
           model: z.string(),
-          instructions: z.string().describe("Without `notes`, which are appended to them."),
+          instructions: z
+            .string()
+            .describe("Without `notes`, which are appended to them. Empty without an admin key."),
           notes: z
             .array(z.string())
             .describe("Added for this turn only, such as the number of remaining turns."),
@@ -37,7 +39,11 @@ export const turnRoutes: readonly Route[] = [
             .boolean()
             .describe("A function computes them; it was called again and may return something else."),
           toolsAreRebuilt: z.boolean().describe("The agent has dynamic tools; these are the current ones."),
-          body: json.optional().describe("The request body in the format of `wire`."),
+          body: json
+            .optional()
+            .describe(
+              "The request body in the format of `wire`, without the instructions if they are empty.",
+            ),
         }),
       },
     },

@@ -35,8 +35,10 @@ export const uiChatRoutes: readonly Route[] = [
     body: uiChatRequest,
     startsWork: true,
     responses: { 200: answer },
-    handle: ({ body, caller, key, query }, deployment) =>
-      streamRun({ caller, ...query }, deployment, () => startChatRun({ body, key, caller }, deployment)),
+    handle: ({ body, caller, key, query, request }, deployment) =>
+      streamRun({ caller, request, ...query }, deployment, () =>
+        startChatRun({ body, key, caller }, deployment),
+      ),
   }),
   defineRoute({
     method: "GET",
@@ -45,13 +47,13 @@ export const uiChatRoutes: readonly Route[] = [
     params: z.strictObject({ chatId: id }),
     query: z.strictObject({ onDisconnect }),
     responses: { 200: answer, 204: { description: "No answer is in progress." } },
-    async handle({ params: { chatId }, caller, query }, deployment) {
+    async handle({ params: { chatId }, caller, query, request }, deployment) {
       const { store } = deployment;
       const sessionId = await findThreadSession(store, getChatThread(caller, chatId));
       const run = await findLastRun(store, sessionId);
       if (run?.state !== "active") return new Response(null, { status: 204 });
       await setAbandoned(store, sessionId, undefined);
-      return streamRun({ caller, ...query }, deployment, async () => run);
+      return streamRun({ caller, request, ...query }, deployment, async () => run);
     },
   }),
   defineRoute({
@@ -71,11 +73,15 @@ export const uiChatRoutes: readonly Route[] = [
   }),
 ];
 
-type StreamOptions = { readonly caller: Caller; readonly onDisconnect?: "stop" | undefined };
+type StreamOptions = {
+  readonly caller: Caller;
+  readonly request: Request;
+  readonly onDisconnect?: "stop" | undefined;
+};
 
 /** Streams a run. Unless the client wishes otherwise, the run continues when it disconnects. */
 async function streamRun(
-  { caller, onDisconnect: action }: StreamOptions,
+  { caller, request, onDisconnect: action }: StreamOptions,
   deployment: Deployment,
   begin: () => Promise<FollowedRun>,
 ): Promise<Response> {
@@ -86,6 +92,7 @@ async function streamRun(
     return streamFrames({
       ...connectToRun(deployment, segment, { onDisconnect: action, release }),
       frames: streamUiFrames(segment, events, { caller, deployment }),
+      clientSignal: request.signal,
       headers: {
         "x-vercel-ai-ui-message-stream": "v1",
         "x-run-id": segment.runId,

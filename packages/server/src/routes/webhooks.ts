@@ -21,8 +21,8 @@ export const webhookRoutes: readonly Route[] = [
         schema: z.object({ ignored: z.string().optional(), challenge: z.string().optional() }),
       },
     },
-    async handle({ params: { name }, request }, deployment) {
-      const receipt = await receiveWebhook(deployment, name, request);
+    async handle({ params: { name }, request, endReading }, deployment) {
+      const receipt = await receiveWebhook(deployment, name, { request, endReading });
       if (receipt.type === "ignore") return Response.json({ ignored: receipt.reason });
       if (receipt.type === "challenge") return Response.json({ challenge: receipt.challenge });
       const { runId, sessionId } = receipt;

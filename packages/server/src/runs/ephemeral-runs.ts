@@ -147,7 +147,7 @@ export function createEphemeralRuns({
       const session = createSessionId(scope);
       const runId = `run_${crypto.randomUUID()}`;
       const store = memory();
-      const given = await getRunOptions({ scope, sessionId: session });
+      const given = await getRunOptions({ scope, sessionId: session, isStored: false });
       const requested = { ...policy, ...asked, ...(!canApprove && { approvals: "deny" as const }) };
       const admit = () => quotaAdmission.admit(caller, { runId, policy: requested, isEphemeral: true });
       const { admitted, release } = await acquireRun(quota, caller, admit);

@@ -34,7 +34,7 @@ export async function readEvents(options: ReadEventsOptions, deployment: Deploym
   const events = subscribe(store, { ...source, after: start }, { maxBuffered: maxUnread });
   const formatFiltered = (event: Event) => filterEvent(event, stream).map(format).join("");
   return streamEvents({
-    ...{ events, shutdownSignal, sseLog, onClose },
+    ...{ events, clientSignal: request.signal, shutdownSignal, sseLog, onClose },
     formatFrame: stream === "all" ? format : formatFiltered,
   });
 }

@@ -28,6 +28,8 @@ import {
 export type RunRequest = {
   /** The user's message, or a history kept by the client, which is not trusted. */
   readonly input: UserEntry["content"] | { readonly history: readonly Entry[] };
+  /** Who wrote the message, if not the user. */
+  readonly provenance?: "application" | undefined;
   readonly agent?: string | undefined;
   readonly model?: string | undefined;
   /** Omit for a new session. */
@@ -146,14 +148,14 @@ async function enqueueRun(
   { caller, planned, runOptions }: RunExecution,
 ): Promise<StartedRun> {
   const { store, engine, activeRuns } = deployment;
-  const { agent, input, runId, sessionId, canWait = false } = planned;
+  const { agent, runId, sessionId, canWait = false } = planned;
   const canSteer = findOnBusy(deployment, planned) === "steer";
   const { facts: after = 0 } = (canSteer && (await store.getSession(sessionId))) || {};
   // A message to a session that is busy here takes the place of the run before it.
   const needsPlace = !canWait && !activeRuns.has(sessionId);
   const reservation = needsPlace ? activeRuns.reserve(caller, sessionId) : undefined;
   try {
-    const { state, ...started } = await engine.enqueue(agent, toEntries(input), runOptions);
+    const { state, ...started } = await engine.enqueue(agent, toEntries(planned), runOptions);
     if (state !== "started" || engine.isRemote) reservation?.release();
     if (state === "found") throw createBusyError(sessionId, runId);
     return { ...started, isNew: true, state, ...(state === "steered" && { after }) };
@@ -172,9 +174,9 @@ function isKnownTimeZone(timeZone: string): boolean {
   }
 }
 
-function toEntries(input: RunRequest["input"]): readonly Entry[] {
+function toEntries({ input, provenance }: Pick<RunRequest, "input" | "provenance">): readonly Entry[] {
   if (typeof input === "object" && "history" in input) return input.history;
-  return [{ type: "user", content: input }];
+  return [{ type: "user", content: input, ...(provenance && { provenance }) }];
 }
 
 /** Throws `session_busy` if the message may not wait for the unfinished run. */
@@ -206,7 +208,7 @@ async function findStartedRun(
   planned: RunPlan,
   keyed: KeyedRequest,
 ): Promise<StartedRun | undefined> {
-  const { runId, agent, input } = planned;
+  const { runId, agent } = planned;
   const sessionId = await store.findSession(runId);
   if (sessionId === undefined) return findQueued(store, planned, keyed);
   const started = { runId, sessionId, isNew: false, state: "started" } as const;
@@ -216,7 +218,7 @@ async function findStartedRun(
     start !== undefined &&
     sessionId === planned.sessionId &&
     start.agent === agent.name &&
-    isDeepStrictEqual(start.input, toEntries(input)) &&
+    isDeepStrictEqual(start.input, toEntries(planned)) &&
     includesFields(start.policy, withoutBudget(planned.policy)) &&
     includesFields(start.settings ?? {}, planned.settings ?? {});
   if (!isSame) throw createKeyConflictError();

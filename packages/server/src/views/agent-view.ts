@@ -1,4 +1,4 @@
-import { type Agent, isRecord, type SkillInfo, type Tool } from "capstan";
+import type { Agent, SkillInfo, Tool } from "capstan";
 import type { ListedAgent } from "capstan/agents";
 import type { AgentInfo, ToolInfo } from "capstan/client";
 import type { Caller } from "../access/caller.ts";
@@ -67,7 +67,7 @@ const buildSkillView = ({ name, description, provenance }: SkillInfo): SkillInfo
 export function buildToolView({
   name,
   description,
-  schema,
+  examples = [],
   effects,
   reads,
   needsApproval,
@@ -75,21 +75,12 @@ export function buildToolView({
   agent,
   hosted,
 }: Tool): ToolInfo {
-  const examples = listPhrases(schema.json.examples);
   return {
     ...{ name, description },
-    ...(examples.length > 0 && { examples }),
+    ...(examples.length > 0 && { examples: examples.map(({ phrase }) => phrase) }),
     ...(effects !== undefined && { effects }),
     ...(reads !== undefined && { reads }),
     needsApproval: needsApproval !== undefined,
     isClientSide: execute === undefined && agent === undefined && hosted === undefined,
   };
-}
-
-/** Returns the phrases of `ToolExample`s. An MCP server may have written anything there. */
-function listPhrases(examples: unknown): readonly string[] {
-  const list: readonly unknown[] = Array.isArray(examples) ? examples : [];
-  return list.flatMap((example) =>
-    isRecord(example) && typeof example.phrase === "string" ? [example.phrase] : [],
-  );
 }

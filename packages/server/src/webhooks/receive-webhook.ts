@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { AgentError, type Entry, type Json } from "capstan";
 import type { Deployment } from "../deployment.ts";
 import { parseJsonBytes, readJsonBytes } from "../http/read-body.ts";
+import type { RouteRequest } from "../routes/route.ts";
 import { startRun } from "../runs/start-run.ts";
 import { findThreadSession } from "../runs/threads.ts";
 import { addDelivery, webhookTag } from "./delivery-records.ts";
@@ -21,13 +22,14 @@ export type WebhookReceipt =
 export async function receiveWebhook(
   deployment: Deployment,
   name: string,
-  request: Request,
+  { request, endReading }: Pick<RouteRequest<unknown, unknown, unknown>, "request" | "endReading">,
 ): Promise<WebhookReceipt> {
   const webhook = deployment.webhooks.get(name);
   if (!webhook) throw new AgentError("not_found", `Webhook not found: "${name}". Add it to \`webhooks\`.`);
   const { headers } = request;
   const claim = readSignature(webhook.provider, headers, Date.now());
   const body = await readJsonBytes(request, { maxBytes: webhook.maxBytes });
+  endReading();
   // Nothing is parsed before the sender is known.
   assertSigned(claim, webhook.keys, body);
   const payload = parseJsonBytes(body) as Json;

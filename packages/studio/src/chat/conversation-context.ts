@@ -11,8 +11,8 @@ export type ConversationActions = {
   openSource(citation: { readonly n: number; readonly id: string; readonly title: string }): void;
   /** Opens the timeline at a fact. */
   showFact(seq: number): void;
-  /** Sends a message of the user. Absent in a replay. */
-  sendMessage?(text: string): Promise<void>;
+  /** Sends a message of the user, or one that an application wrote and the user lets through. Absent in a replay. */
+  sendMessage?(text: string, provenance?: "application"): Promise<void>;
   /** Shows a map or graph in the side panel. */
   showView(hint: UiHint): void;
 };

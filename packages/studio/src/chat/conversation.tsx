@@ -9,7 +9,7 @@ import { findPanelView } from "../panel/panel-views.ts";
 import { useLayout } from "../shell/layout-state.ts";
 import { Loading } from "../ui/state.tsx";
 import { Announcer } from "./announcer.tsx";
-import { useSendMessage } from "./composer/use-send-message.ts";
+import { type SendMessage, useSendMessage } from "./composer/use-send-message.ts";
 import { ConnectionBar } from "./connection-bar.tsx";
 import { type ConversationActions, ConversationContext } from "./conversation-context.ts";
 import { ConversationFooter } from "./conversation-footer.tsx";
@@ -100,7 +100,7 @@ function useActions(
   { id, watch }: OpenSession,
   handlers: {
     readonly openSource: (source: OpenedSource) => void;
-    readonly sendMessage: (text: string) => Promise<void>;
+    readonly sendMessage: SendMessage["send"];
   },
 ): ConversationActions {
   const latest = useRef(handlers);
@@ -110,7 +110,7 @@ function useActions(
       sessionId: id,
       getView: watch.view,
       openSource: (source) => latest.current.openSource(source),
-      sendMessage: (text) => latest.current.sendMessage(text),
+      sendMessage: (text, provenance) => latest.current.sendMessage(text, provenance),
       showFact(seq) {
         useInspectorFocus.getState().set({ factSeq: seq, tab: "timeline" });
         useLayout.getState().set({ isInspectorOpen: true });

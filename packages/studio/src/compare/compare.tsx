@@ -1,5 +1,6 @@
 import type { Fact } from "capstan";
 import type { Difference } from "capstan/client";
+import { formatCount } from "capstan/sessions";
 import { ArrowLeftRight } from "lucide-react";
 import { type ReactNode, useMemo } from "react";
 import { Link, useLocation } from "wouter";
@@ -105,7 +106,7 @@ function formatVerdict({ isSame, question, turns }: Difference): string {
   const changed = turns.filter(({ type }) => type !== "same").length;
   const questionNote = question ? "The inputs differ; " : "";
   if (changed === 0) return `${questionNote || "The outcomes differ; "}all turns are the same.`;
-  return `${questionNote}${changed} of ${turns.length} turns differ.`;
+  return `${questionNote}${changed} of ${formatCount(turns.length, "turn")} ${changed === 1 ? "differs" : "differ"}.`;
 }
 
 const noFacts: readonly Fact[] = [];

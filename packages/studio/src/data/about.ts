@@ -19,15 +19,17 @@ export const useAbout: UseBoundStore<StoreApi<AboutState>> = create<AboutState>(
   localModels: [],
   error: undefined,
   async refresh() {
+    // A model server on the machine may take its time to answer; the page does not wait for it.
+    const listing = client.models.list();
+    listing.catch(() => undefined); // awaited below
     try {
-      const [about, models] = await Promise.all([client.about(), client.models.list()]);
+      set({ about: await client.about(), error: undefined });
+      const models = await listing;
       const localModels = getSelectableModels(models.filter(({ isLocal }) => isLocal));
       const isFile = (name: string) => Number(name.startsWith("local/"));
       set({
-        about,
         models: getSelectableModels(models),
         localModels: localModels.toSorted((left, right) => isFile(left) - isFile(right)),
-        error: undefined,
       });
     } catch (error) {
       set({ error: error instanceof Error ? error.message : String(error) });

@@ -21,7 +21,7 @@ export function CaseForm({ dataset, original, onClose, onSaved }: CaseFormProps)
   const [draft, setDraft] = useState<CaseDraft>(original ? toDraft(original) : emptyDraft);
   const [problem, setProblem] = useState<string>();
   const [isBusy, setBusy] = useState(false);
-  const canSave = draft.id.trim() !== "" && draft.input.trim() !== "";
+  const isEmpty = draft.id.trim() === "" || draft.input.trim() === "";
 
   async function save(): Promise<void> {
     setBusy(true);
@@ -46,49 +46,19 @@ export function CaseForm({ dataset, original, onClose, onSaved }: CaseFormProps)
             className="grid gap-4"
             onSubmit={(event: FormEvent) => {
               event.preventDefault();
-              if (canSave && !isBusy) void save();
+              if (!isEmpty && !isBusy) void save();
             }}
           >
-            <TextField
-              label="Name"
-              value={draft.id}
-              disabled={original !== undefined}
-              maxLength={120}
-              onValue={(id) => change({ id })}
-            />
-            <TextField
-              label="Input"
-              rows={4}
-              value={draft.input}
-              hint="What the user says, or a conversation as a JSON list."
-              onValue={(input) => change({ input })}
-            />
-            <TextField
-              label="Expected answer"
-              rows={3}
-              value={draft.expected}
-              hint='A text, or JSON: ["these", "parts"] or a value.'
-              onValue={(expected) => change({ expected })}
-            />
-            <TextField
-              label="Expected calls"
-              rows={3}
-              value={draft.calls}
-              hint='One per line: a tool, or {"name": "find", "input": {"id": 7}}.'
-              onValue={(calls) => change({ calls })}
-            />
-            <TextField
-              label="Forbidden tools"
-              rows={2}
-              value={draft.forbidden}
-              hint="One per line; send_* stands for every name that starts with send_."
-              onValue={(forbidden) => change({ forbidden })}
-            />
-            <TextField label="Notes" rows={2} value={draft.notes} onValue={(notes) => change({ notes })} />
+            <CaseFields draft={draft} isNew={!original} onChange={change} />
             {problem !== undefined && <ErrorMessage message={problem} />}
             <FormActions>
               <Button onClick={close}>Cancel</Button>
-              <Button kind="main" type="submit" disabled={!canSave || isBusy}>
+              <Button
+                kind="main"
+                type="submit"
+                disabled={isBusy}
+                blockedBy={isEmpty && "A case needs a name and an input."}
+              >
                 Save case
               </Button>
             </FormActions>
@@ -96,5 +66,55 @@ export function CaseForm({ dataset, original, onClose, onSaved }: CaseFormProps)
         );
       }}
     </FormDialog>
+  );
+}
+
+type CaseFieldsProps = {
+  readonly draft: CaseDraft;
+  /** The name of a stored case cannot be changed. */
+  readonly isNew: boolean;
+  readonly onChange: (changes: Partial<CaseDraft>) => void;
+};
+
+function CaseFields({ draft, isNew, onChange }: CaseFieldsProps): ReactNode {
+  return (
+    <>
+      <TextField
+        label="Name"
+        value={draft.id}
+        disabled={!isNew}
+        maxLength={120}
+        onValue={(id) => onChange({ id })}
+      />
+      <TextField
+        label="Input"
+        rows={4}
+        value={draft.input}
+        hint="What the user says, or a conversation as a JSON list."
+        onValue={(input) => onChange({ input })}
+      />
+      <TextField
+        label="Expected answer"
+        rows={3}
+        value={draft.expected}
+        hint='A text, or JSON: ["these", "parts"] or a value.'
+        onValue={(expected) => onChange({ expected })}
+      />
+      <TextField
+        label="Expected calls"
+        rows={3}
+        value={draft.calls}
+        hint='One per line: a tool, or {"name": "find", "input": {"id": 7}}.'
+        onValue={(calls) => onChange({ calls })}
+      />
+      <TextField
+        label="Forbidden tools"
+        rows={2}
+        value={draft.forbidden}
+        hint="One per line; send_* stands for every name that starts with send_."
+        onValue={(forbidden) => onChange({ forbidden })}
+      />
+      <TextField label="Notes" rows={2} value={draft.notes} onValue={(notes) => onChange({ notes })} />
+    </>
   );
 }

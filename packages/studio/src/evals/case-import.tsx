@@ -1,3 +1,4 @@
+import { formatCount } from "capstan/sessions";
 import { Upload } from "lucide-react";
 import { type ReactNode, useRef } from "react";
 import { evalsClient } from "../data/evals-client.ts";
@@ -12,7 +13,7 @@ export function CaseImport({ dataset, onImported }: CaseImportProps): ReactNode 
   async function importFile(chosen: File): Promise<void> {
     const format = /\.csv$/i.test(chosen.name) ? "csv" : "jsonl";
     const count = await evalsClient.datasets.importCases(dataset, { format, text: await chosen.text() });
-    showToast(count === 1 ? "Imported 1 case." : `Imported ${count} cases.`);
+    showToast(`Imported ${formatCount(count, "case")}.`);
     onImported();
   }
   return (

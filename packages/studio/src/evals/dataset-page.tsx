@@ -1,4 +1,5 @@
 import type { EvalCase } from "capstan/evals";
+import { formatCount } from "capstan/sessions";
 import { FlaskConical, Plus } from "lucide-react";
 import { type ReactNode, useState } from "react";
 import { useLocation } from "wouter";
@@ -8,13 +9,13 @@ import { ConfirmButton } from "../pages/confirm-button.tsx";
 import { Page, Section } from "../pages/page.tsx";
 import { Button } from "../ui/button.tsx";
 import { escapeBidi } from "../ui/escape-text.ts";
-import { pluralize } from "../ui/pluralize.ts";
 import { ScrollRegion } from "../ui/scroll-region.tsx";
 import { EmptyState, ErrorMessage, Loading } from "../ui/state.tsx";
 import { CaseForm } from "./case-form.tsx";
 import { CaseImport } from "./case-import.tsx";
+import { CaseQuestion } from "./case-question.tsx";
 import { ExperimentList } from "./experiment-list.tsx";
-import { formatCaseInput, formatCaseValue, formatExpectedCall } from "./format-case.ts";
+import { formatCaseValue, formatExpectedCall } from "./format-case.ts";
 import { StartExperiment } from "./start-experiment.tsx";
 
 /** The cases of a dataset, and its experiments. */
@@ -32,7 +33,7 @@ export function DatasetPage({ name }: { readonly name: string }): ReactNode {
   return (
     <Page
       title={escapeBidi(name)}
-      about={escapeBidi(value?.dataset.description ?? pluralize(cases.length, "case"))}
+      about={escapeBidi(value?.dataset.description ?? formatCount(cases.length, "case"))}
       actions={
         <>
           <CaseImport dataset={name} onImported={retry} />
@@ -40,7 +41,12 @@ export function DatasetPage({ name }: { readonly name: string }): ReactNode {
             <Plus size={15} aria-hidden="true" />
             New case
           </Button>
-          <Button kind="main" disabled={cases.length === 0} onClick={() => setStarting(true)}>
+          <Button
+            kind="main"
+            disabled={!value}
+            blockedBy={value?.cases.length === 0 && "Add a case first."}
+            onClick={() => setStarting(true)}
+          >
             <FlaskConical size={15} aria-hidden="true" />
             Run experiment
           </Button>
@@ -96,7 +102,7 @@ function CaseTable({ dataset, cases, onEdit, onChange }: CaseTableProps): ReactN
       <table className="w-full min-w-[40rem] text-left text-sm">
         <thead className="border-b text-xs text-quiet">
           <tr>
-            {["Case", "Input", "Expected", "Calls"].map((title) => (
+            {["Case", "Expected", "Calls"].map((title) => (
               <th key={title} scope="col" className="px-3 py-2 font-medium">
                 {title}
               </th>
@@ -109,7 +115,7 @@ function CaseTable({ dataset, cases, onEdit, onChange }: CaseTableProps): ReactN
         <tbody className="divide-y">
           {cases.map((one) => (
             <tr key={one.id} className="align-top">
-              <th scope="row" className="min-w-28 max-w-40 px-3 py-2 font-medium">
+              <th scope="row" className="min-w-40 max-w-72 px-3 py-2 font-medium">
                 <button
                   type="button"
                   className="min-h-6 text-left text-accent underline-offset-2 [overflow-wrap:anywhere] hover:underline"
@@ -117,8 +123,8 @@ function CaseTable({ dataset, cases, onEdit, onChange }: CaseTableProps): ReactN
                 >
                   {escapeBidi(one.id)}
                 </button>
+                <CaseQuestion evalCase={one} />
               </th>
-              <Cell text={formatCaseInput(one.input)} />
               <Cell text={formatCaseValue(one.expected)} />
               <Cell text={(one.calls ?? []).map(formatExpectedCall).join(", ")} />
               <td className="px-3 py-1.5 text-right">

@@ -87,7 +87,7 @@ function NewDatasetDialog({ isOpen, onClose }: { readonly isOpen: boolean; onClo
         <TextField label="Description" value={description} maxLength={2000} onValue={setDescription} />
         <FormActions>
           <Button onClick={onClose}>Cancel</Button>
-          <Button kind="main" type="submit" disabled={name.trim() === ""}>
+          <Button kind="main" type="submit" blockedBy={name.trim() === "" && "Enter a name."}>
             Create dataset
           </Button>
         </FormActions>

@@ -1,4 +1,5 @@
 import type { ExperimentInfo } from "capstan/evals";
+import { formatCount } from "capstan/sessions";
 import type { ReactNode } from "react";
 import { Link } from "wouter";
 import { Tag } from "../pages/page.tsx";
@@ -30,7 +31,7 @@ export function ExperimentList({
                 <StatusTag status={experiment.status} />
               </span>
               <span className="block text-xs text-quiet">
-                {`${experiment.caseCount} cases × ${experiment.attempts} · ${formatCaseCost(experiment.summary.cost)} · ${formatTimeAgo(experiment.createdAt, Date.now())}`}
+                {`${formatCount(experiment.caseCount, "case")} × ${experiment.attempts} · ${formatCaseCost(experiment.summary.cost)} · ${formatTimeAgo(experiment.createdAt, Date.now())}`}
               </span>
             </span>
             <span className="text-right text-sm tabular-nums">

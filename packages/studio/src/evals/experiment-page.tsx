@@ -1,4 +1,5 @@
 import type { Experiment, ExperimentInfo, ScorerSummary } from "capstan/evals";
+import { formatCount } from "capstan/sessions";
 import { type ReactNode, useEffect } from "react";
 import { useLocation, useSearchParams } from "wouter";
 import { evalsClient } from "../data/evals-client.ts";
@@ -76,7 +77,7 @@ function About({ experiment }: { readonly experiment: Experiment }): ReactNode {
   const { agent, agentVersion, createdAt, cases, attempts, summary, status } = experiment;
   return (
     <span className="flex flex-wrap items-center gap-x-2">
-      {`${agent}${agentVersion === undefined ? "" : `, version ${agentVersion}`} · ${cases.length} cases × ${attempts} · ${formatCaseCost(summary.cost)} · ${formatDuration(summary.meanMs)} each · ${formatTimeAgo(createdAt, Date.now())}`}
+      {`${agent}${agentVersion === undefined ? "" : `, version ${agentVersion}`} · ${formatCount(cases.length, "case")} × ${attempts} · ${formatCaseCost(summary.cost)} · ${formatDuration(summary.meanMs)} each · ${formatTimeAgo(createdAt, Date.now())}`}
       <StatusTag status={status} />
     </span>
   );
@@ -114,7 +115,10 @@ function Progress({
         max={total}
         className="h-1.5 w-full accent-accent"
       />
-      <p role="status" className="text-xs text-quiet">{`${results.length} of ${total} attempts`}</p>
+      <p
+        role="status"
+        className="text-xs text-quiet"
+      >{`${results.length} of ${formatCount(total, "attempt")}`}</p>
     </div>
   );
 }

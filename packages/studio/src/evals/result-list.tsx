@@ -8,7 +8,8 @@ import { runWithToast } from "../shell/toasts.tsx";
 import { IconButton } from "../ui/button.tsx";
 import { escapeBidi } from "../ui/escape-text.ts";
 import { formatDuration } from "../ui/format-duration.ts";
-import { formatCaseCost, formatCaseInput, formatCaseValue, formatScore } from "./format-case.ts";
+import { CaseQuestion } from "./case-question.tsx";
+import { formatCaseCost, formatCaseValue, formatScore } from "./format-case.ts";
 
 type ResultListProps = { readonly experiment: Experiment; readonly onReview: () => void };
 
@@ -21,9 +22,7 @@ export function ResultList({ experiment, onReview }: ResultListProps): ReactNode
       {known.map((one) => (
         <li key={one.id} className="rounded-lg border bg-raised px-4 py-3">
           <h3 className="text-sm font-medium [overflow-wrap:anywhere]">{escapeBidi(one.id)}</h3>
-          <p className="line-clamp-2 text-sm text-quiet [overflow-wrap:anywhere]">
-            {escapeBidi(formatCaseInput(one.input))}
-          </p>
+          <CaseQuestion evalCase={one} />
           {one.expected !== undefined && (
             <p className="line-clamp-2 text-xs text-quiet [overflow-wrap:anywhere]">
               Expected: {escapeBidi(formatCaseValue(one.expected))}

@@ -92,7 +92,7 @@ function SaveForm({
         label="Name of the case"
         value={name}
         maxLength={120}
-        hint="Optional; by default the id of the run."
+        hint="Optional; by default the question."
         onValue={setName}
       />
       <TextField
@@ -106,7 +106,7 @@ function SaveForm({
       {problem !== undefined && <ErrorMessage message={problem} />}
       <FormActions>
         <Button onClick={onClose}>Cancel</Button>
-        <Button kind="main" type="submit" disabled={target === ""}>
+        <Button kind="main" type="submit" blockedBy={target === "" && "Name the new dataset."}>
           Save case
         </Button>
       </FormActions>

@@ -10,6 +10,7 @@ import { FormActions } from "../pages/form-actions.tsx";
 import { Button } from "../ui/button.tsx";
 import { Dialog } from "../ui/dialog.tsx";
 import { ErrorMessage } from "../ui/state.tsx";
+import { chooseDefaults, describeMissingRecordings, describeOtherAgents } from "./experiment-defaults.ts";
 
 type StartExperimentProps = {
   /** Preselected. */
@@ -28,10 +29,14 @@ const scorerChoices = [
 ] as const;
 
 const toolChoices = [
-  { value: "simulated", label: "Simulated: answer “Done.” and do nothing" },
   { value: "recorded", label: "Recorded: answer as in the run that a case was saved from" },
+  { value: "simulated", label: "Simulated: answer “Done.” and do nothing" },
   { value: "real", label: "Real: execute them; calls that need approval are denied" },
 ] as const;
+
+type ToolChoice = (typeof toolChoices)[number]["value"];
+
+const toChoice = (name: string) => ({ value: name, label: name });
 
 /** Starts an experiment and opens it. */
 export function StartExperiment({ dataset, isOpen, onClose }: StartExperimentProps): ReactNode {
@@ -44,19 +49,42 @@ export function StartExperiment({ dataset, isOpen, onClose }: StartExperimentPro
 
 type StartFormProps = { readonly dataset: string | undefined; readonly onClose: () => void };
 
-function StartForm({ dataset: preselected, onClose }: StartFormProps): ReactNode {
-  const [, navigate] = useLocation();
+/** The dataset, the agent and the tools: what the user has chosen, else what fits the cases. */
+function useChoices(preselected: string | undefined) {
   const datasets = useRequest("datasets", () => evalsClient.datasets.list());
   const agents = useRequest("agents", () => client.agents.list());
-  const [dataset, setDataset] = useState(preselected);
-  const [agent, setAgent] = useState<string>();
+  const [chosen, choose] = useState<{ dataset?: string; agent?: string; tools?: ToolChoice }>({});
+  const dataset = chosen.dataset ?? preselected ?? datasets.value?.[0]?.name;
+  const details = useRequest(dataset, () => evalsClient.datasets.get(dataset ?? ""));
+  // The dataset that was chosen before stays until the next one is loaded.
+  const cases = details.value?.dataset.name === dataset ? details.value?.cases : undefined;
+  const agentNames = agents.value?.filter((one) => one.problem === undefined).map(({ name }) => name);
+  const defaults = chooseDefaults(cases ?? [], agentNames ?? []);
+  return {
+    ...{ dataset, agent: chosen.agent ?? defaults.agent, tools: chosen.tools ?? defaults.tools },
+    ...{
+      cases: cases ?? [],
+      agentNames: agentNames ?? [],
+      datasetNames: datasets.value?.map(({ name }) => name) ?? [],
+    },
+    isLoaded: cases !== undefined && agentNames !== undefined,
+    error: datasets.error ?? agents.error ?? details.error,
+    problem: [
+      datasets.value?.length === 0 && "Create a dataset first.",
+      cases?.length === 0 && "This dataset has no cases.",
+      agentNames?.length === 0 && "There is no agent to run.",
+    ].find((reason) => reason),
+    choose: (choice: typeof chosen) => choose({ ...chosen, ...choice }),
+  };
+}
+
+function StartForm({ dataset: preselected, onClose }: StartFormProps): ReactNode {
+  const [, navigate] = useLocation();
+  const { dataset, agent, tools, cases, choose, ...choices } = useChoices(preselected);
   const [chosen, setChosen] = useState<readonly string[]>(["contains", "callSequence", "forbiddenEffects"]);
   const [judge, setJudge] = useState({ rubric: "", model: "" });
   const [attempts, setAttempts] = useState("1");
-  const [tools, setTools] = useState<(typeof toolChoices)[number]["value"]>("simulated");
   const [problem, setProblem] = useState<string>();
-  const chosenAgent = agent ?? agents.value?.find((one) => one.problem === undefined)?.name;
-  const chosenDataset = dataset ?? datasets.value?.[0]?.name;
 
   async function start(request: NewExperiment): Promise<void> {
     try {
@@ -69,37 +97,36 @@ function StartForm({ dataset: preselected, onClose }: StartFormProps): ReactNode
   }
   function onSubmit(event: FormEvent): void {
     event.preventDefault();
-    if (chosenAgent === undefined || chosenDataset === undefined) return;
+    if (agent === undefined || dataset === undefined) return;
     const scorers = chosen.map(
       (name) => (name === "judge" ? { type: "judge", ...judge } : name) as ScorerData,
     );
-    void start({
-      dataset: chosenDataset,
-      agent: chosenAgent,
-      scorers,
-      attempts: Number(attempts),
-      tools: { "*": tools },
-    });
+    void start({ dataset, agent, scorers, attempts: Number(attempts), tools: { "*": tools } });
   }
   return (
     <form className="grid gap-4" onSubmit={onSubmit}>
       <ChoiceField
         label="Dataset"
-        value={chosenDataset ?? ""}
-        choices={(datasets.value ?? []).map(({ name }) => ({ value: name, label: name }))}
-        onValue={setDataset}
+        value={dataset ?? ""}
+        choices={choices.datasetNames.map(toChoice)}
+        onValue={(name) => choose({ dataset: name })}
       />
       <ChoiceField
         label="Agent"
-        value={chosenAgent ?? ""}
-        choices={(agents.value ?? [])
-          .filter((one) => one.problem === undefined)
-          .map(({ name }) => ({ value: name, label: name }))}
-        onValue={setAgent}
+        value={agent ?? ""}
+        choices={choices.agentNames.map(toChoice)}
+        hint={describeOtherAgents(cases, agent)}
+        onValue={(name) => choose({ agent: name })}
       />
       <CheckField label="Scorers" chosen={chosen} choices={scorerChoices} onChosen={setChosen} emptyText="" />
       {chosen.includes("judge") && <JudgeFields judge={judge} onJudge={setJudge} />}
-      <ChoiceField label="Tools" value={tools} choices={toolChoices} onValue={setTools} />
+      <ChoiceField
+        label="Tools"
+        value={tools}
+        choices={toolChoices}
+        hint={describeMissingRecordings(cases, tools)}
+        onValue={(mode) => choose({ tools: mode })}
+      />
       <TextField
         label="Attempts at each case"
         inputMode="numeric"
@@ -107,13 +134,14 @@ function StartForm({ dataset: preselected, onClose }: StartFormProps): ReactNode
         hint="It takes about four on each side to tell whether a single case changed."
         onValue={setAttempts}
       />
-      {problem !== undefined && <ErrorMessage message={problem} />}
+      {(problem ?? choices.error) !== undefined && <ErrorMessage message={problem ?? choices.error ?? ""} />}
       <FormActions>
         <Button onClick={onClose}>Cancel</Button>
         <Button
           kind="main"
           type="submit"
-          disabled={chosen.length === 0 || chosenAgent === undefined || chosenDataset === undefined}
+          disabled={!choices.isLoaded}
+          blockedBy={choices.problem ?? (chosen.length === 0 && "Choose a scorer.")}
         >
           Start
         </Button>

@@ -70,7 +70,12 @@ test("the cause of a lost cache is in the inspector and not in the chat", async 
   vi.stubGlobal("location", { origin: "http://localhost" }); // of the client that the page imports
   const { SentPrompt } = await import("./sent-prompt.tsx");
   const page = renderToStaticMarkup(
-    <SentPrompt sent={sent as never} usage={{ ...counts, cachedTokens: 0 }} warnings={warnings} />,
+    <SentPrompt
+      sent={sent as never}
+      usage={{ ...counts, cachedTokens: 0 }}
+      warnings={warnings}
+      hasInstructions
+    />,
   );
   expect(page).toContain("2,000 tokens in total, 0 of them cached");
   expect(page).toContain("It is 10:02.");

@@ -1,4 +1,5 @@
 import type { Fact } from "capstan";
+import { formatCount } from "capstan/sessions";
 import { ChevronRight } from "lucide-react";
 import { type ReactNode, useDeferredValue, useEffect, useMemo, useRef, useState } from "react";
 import { VList, type VListHandle } from "virtua";
@@ -92,7 +93,7 @@ function StoredEvents({ session }: { readonly session: OpenSession }): ReactNode
         <CopyButton label="Copy events" text={() => JSON.stringify(matches, undefined, 2)} />
       </div>
       <p className="sr-only" role="status">
-        {formatFullNumber(matches.length)} of {formatFullNumber(facts.length)} events
+        {formatFullNumber(matches.length)} of {formatCount(facts.length, "event")}
       </p>
       {matches.length === 0 ? (
         <EmptyState title="No matching events">Change the search or choose all types.</EmptyState>

@@ -1,4 +1,5 @@
 import type { ExactRequest } from "capstan/client";
+import { formatCount } from "capstan/sessions";
 import { Terminal } from "lucide-react";
 import { type ReactNode, useMemo, useState } from "react";
 import { CopyButton } from "../ui/copy-button.tsx";
@@ -44,7 +45,8 @@ export function ExactRequestView({ requests, previous, isRaw }: ExactRequestView
           />
         )}
         <p className="min-w-0 flex-1 text-xs text-quiet [overflow-wrap:anywhere]">
-          {formatFullNumber(countUtf8Bytes(shown.body))} bytes{added}
+          {formatCount(countUtf8Bytes(shown.body), "byte")}
+          {added}
         </p>
         <CopyButton label="Copy the request" text={() => shown.body} />
         {shown.url !== "" && (
@@ -101,7 +103,7 @@ function Unchanged({ text, place }: { readonly text: string; readonly place: str
   return (
     <details>
       <summary className="cursor-pointer text-xs text-quiet">
-        {formatFullNumber(text.length)} unchanged characters {place}
+        {formatCount(text.length, "unchanged character")} {place}
       </summary>
       <BodyText text={text} />
     </details>

@@ -7,6 +7,8 @@ export type PolicyField = {
   readonly label: string;
 } & (
   | { readonly type: "number"; readonly allowsUnlimited?: true }
+  /** Stored in milliseconds, shown with its unit. */
+  | { readonly type: "duration"; readonly allowsUnlimited?: true }
   | { readonly type: "choice"; readonly choices: readonly string[] }
   | { readonly type: "flag" }
 );
@@ -20,6 +22,7 @@ const createNumber = (path: string, label: string): PolicyField => ({ path, labe
 const createLimit = (path: string, label: string): PolicyField => {
   return { path, label, type: "number", allowsUnlimited: true };
 };
+const createDuration = (path: string, label: string): PolicyField => ({ path, label, type: "duration" });
 const createFlag = (path: string, label: string): PolicyField => ({ path, label, type: "flag" });
 
 /** Fields of the form. Everything else is edited as JSON. */
@@ -34,6 +37,8 @@ export const policyGroups: readonly PolicyGroup[] = [
       createLimit("budget.cost", "Cost limit ($)"),
       createLimit("budget.seconds", "Time limit (s)"),
       createLimit("budget.toolCalls", "Tool call limit"),
+      createLimit("budget.modelCalls", "Model call limit"),
+      createLimit("budget.agents", "Agent limit"),
     ],
   },
   {
@@ -42,11 +47,11 @@ export const policyGroups: readonly PolicyGroup[] = [
       createChoice("toolExecution", "Tool execution", ["parallel", "sequential"]),
       createNumber("maxConcurrency", "Max concurrency"),
       createChoice("onToolError", "On tool error", ["continue", "stop"]),
-      createNumber("toolTimeoutMs", "Tool timeout (ms)"),
+      createDuration("toolTimeoutMs", "Tool timeout"),
       createLimit("deferToolsAbove", "Defer tools above"),
       createChoice("requireToolFirst", "Require a tool first", ["false", "true", "auto"]),
       createChoice("approvals", "Approvals", ["ask", "allow", "deny"]),
-      createLimit("approvalExpiresMs", "Approvals expire (ms)"),
+      { path: "approvalExpiresMs", label: "Approvals expire after", type: "duration", allowsUnlimited: true },
       createChoice("gate", "Safety gate", ["default", "strict", "off"]),
     ],
   },
@@ -54,9 +59,9 @@ export const policyGroups: readonly PolicyGroup[] = [
     title: "Retry",
     fields: [
       createNumber("retry.maxAttempts", "Max attempts"),
-      createNumber("retry.baseMs", "Base delay (ms)"),
+      createDuration("retry.baseMs", "Base delay"),
       createChoice("retry.factor", "Backoff", ["linear", "exponential"]),
-      createNumber("retry.maxMs", "Max delay (ms)"),
+      createDuration("retry.maxMs", "Max delay"),
     ],
   },
   {
@@ -71,7 +76,17 @@ export const policyGroups: readonly PolicyGroup[] = [
   },
 ];
 
-const paths = policyGroups.flatMap(({ fields }) => fields.map(({ path }) => path));
+const allFields = policyGroups.flatMap(({ fields }) => fields);
+const paths = allFields.map(({ path }) => path);
+
+const unitMs = { h: 3_600_000, min: 60_000, s: 1000, ms: 1 } as const;
+
+/** Formats a value as its field shows it: durations exactly, in the largest unit that fits. */
+export function formatFieldValue({ type }: PolicyField, value: unknown): string {
+  if (type !== "duration" || typeof value !== "number" || value === 0) return String(value);
+  const [unit, ms] = Object.entries(unitMs).find(([, size]) => value % size === 0) ?? ["ms", 1];
+  return `${value / ms} ${unit}`;
+}
 
 export function getValueAt(policy: object, path: string): unknown {
   return path.split(".").reduce<unknown>((value, name) => Reflect.get(Object(value), name), policy);
@@ -99,7 +114,9 @@ export function getRemainingPolicy(policy: Policy): object {
 export type PolicyDraft = { readonly fields: Readonly<Record<string, string>>; readonly rest: string };
 
 export function toPolicyDraft(policy: Policy): PolicyDraft {
-  const fields = Object.fromEntries(paths.map((path) => [path, String(getValueAt(policy, path))]));
+  const fields = Object.fromEntries(
+    allFields.map((field) => [field.path, formatFieldValue(field, getValueAt(policy, field.path))]),
+  );
   return { fields, rest: JSON.stringify(getRemainingPolicy(policy), undefined, 2) };
 }
 
@@ -110,7 +127,7 @@ export function computeChanges(
 ): { readonly changes: PolicyOverrides } | { readonly problem: string } {
   const before = toPolicyDraft(policy);
   const changes: Record<string, unknown> = {};
-  for (const field of policyGroups.flatMap(({ fields }) => fields)) {
+  for (const field of allFields) {
     const text = (draft.fields[field.path] ?? "").trim();
     if (text === before.fields[field.path]) continue;
     const value = parseFieldText(field, text);
@@ -135,13 +152,22 @@ function parseFieldText(field: PolicyField, text: string): unknown {
     return text === "true" || text === "false" ? text === "true" : text;
   }
   if (field.allowsUnlimited && (text === "unlimited" || text === "")) return "unlimited";
+  if (field.type === "duration") return parseDuration(text);
   const value = Number(text);
   return text !== "" && Number.isFinite(value) && value >= 0 ? value : undefined;
 }
 
+/** Parses a number with a unit; only 0 needs none. */
+function parseDuration(text: string): number | undefined {
+  const [, digits, unit] = /^(\d+(?:\.\d+)?)\s*(h|min|s|ms)$/.exec(text) ?? [];
+  if (unit === undefined) return text === "0" ? 0 : undefined;
+  return Math.round(Number(digits) * unitMs[unit as keyof typeof unitMs]);
+}
+
 function describeExpected(field: PolicyField): string {
-  if (field.type !== "number") return "one of the choices";
-  return field.allowsUnlimited ? "0 or more, or unlimited" : "0 or more";
+  if (field.type !== "number" && field.type !== "duration") return "one of the choices";
+  const expected = field.type === "duration" ? "a time such as 500 ms, 30 s, 10 min or 24 h" : "0 or more";
+  return field.allowsUnlimited ? `${expected}, or unlimited` : expected;
 }
 
 const isPlainObject = (value: unknown): value is object =>

@@ -3,6 +3,7 @@ import { type ReactNode, useId } from "react";
 import { classNames } from "../ui/class-names.ts";
 import {
   differsFromDefault,
+  formatFieldValue,
   getValueAt,
   type PolicyDraft,
   type PolicyField,
@@ -62,17 +63,16 @@ type FieldLineProps = {
 
 function FieldLine({ field, policy, value, onChange }: FieldLineProps): ReactNode {
   const id = useId();
-  const isChanged = value !== String(getValueAt(policy, field.path));
+  const current = formatFieldValue(field, getValueAt(policy, field.path));
+  const isChanged = value !== current;
   const isCustom = differsFromDefault(policy, field.path);
-  const defaultValue = String(getValueAt(defaultPolicy, field.path));
+  const defaultValue = formatFieldValue(field, getValueAt(defaultPolicy, field.path));
   return (
     <div className="grid grid-cols-[minmax(0,1fr)_9rem] items-center gap-x-3">
       <label htmlFor={id} className="min-w-0 text-small">
         <span className={classNames(!isCustom && !isChanged && "text-quiet")}>{field.label}</span>
         {isCustom && !isChanged && <span className="text-xs text-accent"> default {defaultValue}</span>}
-        {isChanged && (
-          <span className="text-xs text-warn"> was {String(getValueAt(policy, field.path))}</span>
-        )}
+        {isChanged && <span className="text-xs text-warn"> was {current}</span>}
       </label>
       <Control id={id} field={field} value={value} onChange={onChange} />
     </div>
@@ -105,7 +105,7 @@ function Control({ id, field, value, onChange }: ControlProps): ReactNode {
   return (
     <input
       id={id}
-      inputMode="decimal"
+      {...(field.type === "number" && { inputMode: "decimal" as const })}
       value={value}
       onChange={({ target }) => onChange(target.value)}
       className={inputStyle}

@@ -2,6 +2,7 @@ import type { Fact } from "capstan";
 import type { ExactRequest, SentTurn } from "capstan/client";
 import { parseRequestBody } from "capstan/sessions";
 import { type ReactNode, useState } from "react";
+import { useAbout } from "../data/about.ts";
 import { client } from "../data/client.ts";
 import { useRequest } from "../data/use-request.ts";
 import { Button } from "../ui/button.tsx";
@@ -27,7 +28,8 @@ export function PromptView({ runId, rebuilt, message, isStored, warnings }: Prom
   const key = isStored ? `${runId} ${turn}` : undefined;
   const [shown, setShown] = useState<Shown>("overview");
   const [isTrying, setTrying] = useState(false);
-  const exact = useRequest(key, () => loadExact(runId, turn)).value;
+  const isAdmin = useAbout(({ about }) => about?.isAdmin === true);
+  const exact = useRequest(isAdmin ? key : undefined, () => loadExact(runId, turn)).value;
   const requests = exact?.requests;
   const sent = withExactParts(rebuilt, requests);
   return (
@@ -53,7 +55,7 @@ export function PromptView({ runId, rebuilt, message, isStored, warnings }: Prom
       {requests && shown !== "overview" ? (
         <ExactRequestView requests={requests} previous={exact?.previous} isRaw={shown === "raw"} />
       ) : (
-        <SentPrompt sent={sent} usage={message?.usage} warnings={warnings} />
+        <SentPrompt sent={sent} usage={message?.usage} warnings={warnings} hasInstructions={isAdmin} />
       )}
       {isTrying && <TryTurn runId={runId} sent={sent} message={message} onClose={() => setTrying(false)} />}
     </>

@@ -1,9 +1,9 @@
 import type { ToolChoice, ToolSpec, Usage } from "capstan";
 import type { SentTurn } from "capstan/client";
+import { formatCount } from "capstan/sessions";
 import type { ReactNode } from "react";
 import { Tag } from "../pages/page.tsx";
 import { escapeBidi, escapeInvisible } from "../ui/escape-text.ts";
-import { pluralize } from "../ui/pluralize.ts";
 import { EntryList } from "./entry-list.tsx";
 import { formatFullNumber } from "./format-facts.ts";
 import { formatSettings } from "./format-settings.ts";
@@ -13,10 +13,12 @@ type SentPromptProps = {
   readonly sent: SentTurn;
   readonly usage: Usage | undefined;
   readonly warnings: readonly string[];
+  /** False for users who are not admins: the server does not send them the instructions. */
+  readonly hasInstructions: boolean;
 };
 
 /** The request of a turn, and why its start was not cached. */
-export function SentPrompt({ sent, usage, warnings }: SentPromptProps): ReactNode {
+export function SentPrompt({ sent, usage, warnings, hasInstructions }: SentPromptProps): ReactNode {
   const { instructions, notes, tools, toolChoice, history, instructionsAreRebuilt, toolsAreRebuilt } = sent;
   const { discovered, deferred } = sent;
   const isRebuilt = instructionsAreRebuilt || toolsAreRebuilt;
@@ -27,7 +29,7 @@ export function SentPrompt({ sent, usage, warnings }: SentPromptProps): ReactNod
     <div className="grid gap-4">
       <p className="text-xs text-quiet">
         {escapeBidi(sent.agent)} called {escapeBidi(sent.model)}
-        {usage && `, ${formatFullNumber(usage.inputTokens)} tokens in total`}
+        {usage && `, ${formatCount(usage.inputTokens, "token")} in total`}
         {usage?.cachedTokens !== undefined && `, ${formatFullNumber(usage.cachedTokens)} of them cached`}
         {sent.settings && `, with ${escapeBidi(formatSettings(sent.settings))}`}
       </p>
@@ -46,7 +48,11 @@ export function SentPrompt({ sent, usage, warnings }: SentPromptProps): ReactNod
         </p>
       )}
       <PromptSection title="Instructions" size={estimateTokens(instructions)}>
-        <PlainText text={instructions} />
+        {hasInstructions ? (
+          <PlainText text={instructions} />
+        ) : (
+          <p className="text-xs text-faint">Only admins see the instructions.</p>
+        )}
         {notes.map((note) => (
           <div key={note} className="mt-2 rounded-md border border-accent/40 bg-accent-soft px-3 py-2">
             <p className="text-xs font-medium text-accent">Added for this turn</p>
@@ -55,7 +61,11 @@ export function SentPrompt({ sent, usage, warnings }: SentPromptProps): ReactNod
         ))}
       </PromptSection>
       <PromptSection
-        title={tools.length === 0 ? "No tools" : `${tools.length} tools, ${formatToolChoice(toolChoice)}`}
+        title={
+          tools.length === 0
+            ? "No tools"
+            : `${formatCount(tools.length, "tool")}, ${formatToolChoice(toolChoice)}`
+        }
         size={estimateTokens(JSON.stringify(tools))}
       >
         <ul className="grid gap-1">
@@ -65,12 +75,12 @@ export function SentPrompt({ sent, usage, warnings }: SentPromptProps): ReactNod
         </ul>
         {deferred > 0 && (
           <p className="mt-1.5 text-xs text-quiet">
-            The model can search for {pluralize(deferred, "more tool")}.
+            The model can search for {formatCount(deferred, "more tool")}.
           </p>
         )}
       </PromptSection>
       <PromptSection
-        title={`History, ${history.length} entries`}
+        title={`History, ${formatCount(history.length, "entry")}`}
         size={estimateTokens(JSON.stringify(history))}
       >
         <EntryList entries={history} />
@@ -95,7 +105,7 @@ function PromptSection({ title, size, children }: PromptSectionProps): ReactNode
       <h3 className="mb-1.5 flex items-baseline justify-between gap-2 text-small font-medium">
         {title}
         <span className="text-xs font-normal text-faint tabular-nums">
-          about {formatFullNumber(size)} tokens
+          about {formatCount(size, "token")}
         </span>
       </h3>
       {children}

@@ -69,6 +69,7 @@ type EditFormProps = {
 
 function EditForm({ sent, isSending, onSend }: EditFormProps): ReactNode {
   const models = useAbout(({ models }) => models);
+  const isAdmin = useAbout(({ about }) => about?.isAdmin === true);
   const full = [sent.instructions, ...sent.notes].filter((text) => text !== "").join("\n\n");
   const [instructions, setInstructions] = useState(full);
   const [history, setHistory] = useState(sent.history);
@@ -94,9 +95,9 @@ function EditForm({ sent, isSending, onSend }: EditFormProps): ReactNode {
   }
   return (
     <form onSubmit={submit} className="grid gap-4">
-      <Field label="Instructions" value={instructions} rows={6} onChange={setInstructions} />
+      {isAdmin && <Field label="Instructions" value={instructions} rows={6} onChange={setInstructions} />}
       <MessageField history={history} onChange={setHistory} />
-      <ToolBoxes tools={sent.tools} dropped={dropped} onChange={setDropped} />
+      {isAdmin && <ToolBoxes tools={sent.tools} dropped={dropped} onChange={setDropped} />}
       <Field label="Settings (JSON)" value={settings} rows={2} onChange={setSettings} />
       {problem !== undefined && <ErrorMessage message={problem} />}
       <div className="flex flex-wrap items-center gap-3">

@@ -122,7 +122,11 @@ function MemoryForm({ scope, memory, close, onDirtyChange, onReload, onDone }: M
         )}
         <span className="flex-1" />
         <Button onClick={close}>Cancel</Button>
-        <Button kind="main" type="submit" disabled={text.trim() === "" || path.trim() === ""}>
+        <Button
+          kind="main"
+          type="submit"
+          blockedBy={(text.trim() === "" || path.trim() === "") && "Enter a path and a text."}
+        >
           Save
         </Button>
       </FormActions>

@@ -1,4 +1,5 @@
 import type { DataInfo, DataLoaderInfo } from "capstan/client";
+import { formatCount } from "capstan/sessions";
 import { type ReactNode, useId, useState } from "react";
 import { useAbout } from "../data/about.ts";
 import { runWithToast } from "../shell/toasts.tsx";
@@ -108,7 +109,7 @@ function PickedData({ loader, files, typed }: PickedDataProps): ReactNode {
   const { accepted, otherCount, otherExtensions } = selectFiles(files, loader);
   const [title, setTitle] = useState(suggestTitle(accepted));
   const id = useId();
-  const count = `${accepted.length.toLocaleString("en")} ${accepted.length === 1 ? "file" : "files"}`;
+  const count = formatCount(accepted.length, "file");
   return (
     <form
       className="grid gap-2 rounded-lg border bg-sunken p-3 text-sm"
@@ -137,7 +138,15 @@ function PickedData({ loader, files, typed }: PickedDataProps): ReactNode {
           onChange={({ target }) => setTitle(target.value)}
           className="h-9 min-w-0 flex-1 rounded-md border bg-raised px-2.5"
         />
-        <Button kind="main" type="submit" disabled={accepted.length === 0 || title.trim() === ""}>
+        <Button
+          kind="main"
+          type="submit"
+          blockedBy={
+            accepted.length === 0
+              ? "None of these files can be used."
+              : title.trim() === "" && "Enter a name."
+          }
+        >
           Add
         </Button>
       </div>

@@ -1,4 +1,5 @@
 import type { DataSourceInfo } from "capstan/client";
+import { formatCounts } from "capstan/sessions";
 import { Database } from "lucide-react";
 import type { ReactNode } from "react";
 import { Link } from "wouter";
@@ -68,7 +69,7 @@ function SourceItem({ source, canChange }: SourceItemProps): ReactNode {
 function SourceProgress({ source }: { readonly source: DataSourceInfo }): ReactNode {
   const upload = useOwnData(({ uploads }) => uploads[source.id]);
   const { title, state, progress, report } = source;
-  if (state === "ready") return formatCounts(report?.counts ?? {});
+  if (state === "ready") return formatCounts(report?.counts ?? {}) || "Nothing was read.";
   if (state === "failed") return "Could not be loaded.";
   if (state === "uploading" && !upload)
     return "The upload was not finished. Remove it, and add the data again.";
@@ -88,12 +89,6 @@ function SourceProgress({ source }: { readonly source: DataSourceInfo }): ReactN
       {item === undefined ? "" : `: ${escapeBidi(item)}`}
     </>
   );
-}
-
-/** Formats counts as "12 documents, 340 passages". */
-export function formatCounts(counts: Readonly<Record<string, number>>): string {
-  const parts = Object.entries(counts).map(([what, count]) => `${count.toLocaleString("en")} ${what}`);
-  return parts.join(", ") || "Nothing was read.";
 }
 
 function SkippedItems({ source: { report } }: { readonly source: DataSourceInfo }): ReactNode {

@@ -1,3 +1,4 @@
+import { formatCount } from "capstan/sessions";
 import { type ReactNode, useEffect, useState } from "react";
 import { useAbout } from "../data/about.ts";
 import { type AdminUser, admin, type DrainState } from "../data/admin.ts";
@@ -40,7 +41,7 @@ function DrainSection(): ReactNode {
   const [changed, setChanged] = useState<DrainState>();
   const { isDraining, runs } = changed ?? value ?? { isDraining: false, runs: [] };
   const set = (next: boolean) => runWithToast(async () => setChanged(await admin.setDrain(next)));
-  const active = `${runs.length} active ${runs.length === 1 ? "run" : "runs"}`;
+  const active = formatCount(runs.length, "active run");
   return (
     <Section
       title="New work"

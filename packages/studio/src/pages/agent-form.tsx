@@ -102,7 +102,12 @@ export function AgentForm(props: AgentFormProps): ReactNode {
       )}
       <FormActions>
         <Button onClick={onClose}>Cancel</Button>
-        <Button kind="main" type="submit" disabled={isBusy || draft.name.trim() === ""}>
+        <Button
+          kind="main"
+          type="submit"
+          disabled={isBusy}
+          blockedBy={draft.name.trim() === "" && "Enter a name."}
+        >
           {agent ? "Save new version" : "Create agent"}
         </Button>
       </FormActions>

@@ -1,4 +1,5 @@
 import type { AgentInfo } from "capstan/client";
+import { formatCount } from "capstan/sessions";
 import { Download, History, MoreHorizontal, Pencil, Trash2 } from "lucide-react";
 import type { ReactNode } from "react";
 import { IconButton } from "../ui/button.tsx";
@@ -83,7 +84,7 @@ export function AgentRow({ agent, isAdmin, onTask }: AgentRowProps): ReactNode {
 }
 
 const formatToolCount = (count: number, thing: string) =>
-  count === 0 ? `no ${thing}s` : `${count} ${thing}${count === 1 ? "" : "s"}`;
+  count === 0 ? `no ${thing}s` : formatCount(count, thing);
 
 function AgentMenu({ agent, onTask }: Omit<AgentRowProps, "isAdmin">): ReactNode {
   return (

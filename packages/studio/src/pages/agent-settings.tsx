@@ -91,8 +91,15 @@ function createBinding({ draft: { settings }, onChange, problems }: AgentSetting
   });
 }
 
-const levels = ["none", "low", "medium", "high"] as const;
-const levelLabels = { none: "None", low: "Low", medium: "Medium", high: "High" } as const;
+const levels = ["none", "low", "medium", "high", "xhigh", "max"] as const;
+const levelLabels = {
+  none: "None",
+  low: "Low",
+  medium: "Medium",
+  high: "High",
+  xhigh: "Extra high",
+  max: "Maximum",
+} as const;
 
 /** Returns the levels up to the server's limit, and the current one. */
 function getEffortChoices({ effort }: SettingsDraft, { effort: limit }: AgentParts["settingsLimits"]) {

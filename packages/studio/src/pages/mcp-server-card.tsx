@@ -1,4 +1,5 @@
 import type { McpCallInfo, McpServerInfo, ToolInfo } from "capstan/client";
+import { formatCount } from "capstan/sessions";
 import { type ReactNode, useEffect, useId, useRef, useState } from "react";
 import { Link } from "wouter";
 import { Fold } from "../mcp/fold.tsx";
@@ -92,10 +93,7 @@ export function McpServerCard({ server, isNew = false, onTrust, admin }: McpServ
           )}
         </div>
       )}
-      <Fold
-        title={tools.length === 1 ? "1 tool" : `${tools.length} tools`}
-        {...(tools.length === 0 && { emptyText: "No tools" })}
-      >
+      <Fold title={formatCount(tools.length, "tool")} {...(tools.length === 0 && { emptyText: "No tools" })}>
         <ul className="grid grid-cols-1 gap-3">
           {tools.map((tool) => (
             <ToolItem key={tool.name} tool={tool} server={server} />

@@ -1,11 +1,11 @@
-import type { ModelSettings } from "capstan";
+import type { Effort, ModelSettings } from "capstan";
 import type { AgentData } from "capstan/agents";
 
 type AgentSettings = NonNullable<AgentData["settings"]>;
 
 /** Contents of the settings in the agent form. Numbers are text; empty leaves the choice to the model. */
 export type SettingsDraft = {
-  readonly effort: "" | "none" | "low" | "medium" | "high" | "tokens";
+  readonly effort: "" | Exclude<Effort, number> | "tokens";
   readonly effortTokens: string;
   readonly temperature: string;
   readonly maxOutputTokens: string;

@@ -11,6 +11,7 @@ import {
 import { type ConversationActions, ConversationContext } from "../chat/conversation-context.ts";
 import { AssistantMessage } from "../chat/messages/assistant-message.tsx";
 import { buildItems, getUserLabel, type Item, reuseItems } from "../chat/messages/build-items.ts";
+import { getNestedKey } from "../chat/messages/nested-key.ts";
 import { NoticeLine, RunEnd, UngroundedLine } from "../chat/messages/run-end.tsx";
 import { StageBadge } from "../chat/messages/stage-badge.tsx";
 import { UserContent } from "../chat/messages/user-content.tsx";
@@ -62,7 +63,7 @@ export function ReplayChat({ sessionId, view, onShowFact }: ReplayChatProps): Re
             </Button>
           )}
           {items.slice(hidden).map((item) => (
-            <ReplayItem key={item.key} item={item} nestedSeq={getNestedSeq(item, view)} />
+            <ReplayItem key={item.key} item={item} nested={view.nested} />
           ))}
           <PendingLine view={view} />
         </div>
@@ -118,15 +119,9 @@ function useActions(
   );
 }
 
-/** Changes when nested runs of the item have new facts. */
-function getNestedSeq(item: Item, { nested }: SessionView): number {
-  if (item.type !== "assistant") return 0;
-  return item.entry.calls.reduce((sum, { id }) => sum + (nested.get(id)?.seq ?? 0), 0);
-}
+type ReplayItemProps = { readonly item: Item; readonly nested: SessionView["nested"] };
 
-type ReplayItemProps = { readonly item: Item; readonly nestedSeq: number };
-
-function ReplayItem({ item, nestedSeq }: ReplayItemProps): ReactNode {
+function ReplayItem({ item, nested }: ReplayItemProps): ReactNode {
   switch (item.type) {
     case "user":
       return (
@@ -137,7 +132,7 @@ function ReplayItem({ item, nestedSeq }: ReplayItemProps): ReactNode {
         </article>
       );
     case "assistant":
-      return <AssistantMessage item={item} nestedSeq={nestedSeq} />;
+      return <AssistantMessage item={item} nestedKey={getNestedKey(item.entry.calls, nested)} />;
     case "notice":
       return <NoticeLine item={item} />;
     case "ungrounded":

@@ -151,8 +151,8 @@ function ReplayHeader({ session, count }: ReplayHeaderProps): ReactNode {
       </div>
       <Button
         size="small"
-        disabled={!forkPoint || isBusy}
-        title={forkPoint ? undefined : "No completed turn at this point"}
+        disabled={isBusy}
+        blockedBy={!forkPoint && "No completed turn at this point"}
         onClick={() => forkPoint && runWithToast(() => fork(forkPoint.seq))}
       >
         <GitFork size={14} aria-hidden="true" />

@@ -1,4 +1,5 @@
 import type { RunDelivery, RunSummary } from "capstan";
+import { formatCount } from "capstan/sessions";
 import { ThumbsDown, ThumbsUp } from "lucide-react";
 import type { ReactNode } from "react";
 import { formatCompactNumber, formatDollars, formatPercent } from "../inspector/format-facts.ts";
@@ -6,7 +7,6 @@ import { Tag } from "../pages/page.tsx";
 import { escapeBidi } from "../ui/escape-text.ts";
 import { formatTimeAgo } from "../ui/format-age.ts";
 import { formatDuration } from "../ui/format-duration.ts";
-import { pluralize } from "../ui/pluralize.ts";
 
 /** A column of the table, after the title of the run. */
 export type RunColumn = {
@@ -122,7 +122,7 @@ const deliveryLabels = {
 function DeliveryTag({ delivery }: { readonly delivery: RunDelivery }): ReactNode {
   const { state, attempts, error, nextAt } = delivery;
   const next = nextAt === undefined ? undefined : `Next attempt: ${new Date(nextAt).toLocaleString("en")}`;
-  const details = [error, pluralize(attempts, "attempt"), next].filter((line) => line !== undefined);
+  const details = [error, formatCount(attempts, "attempt"), next].filter((line) => line !== undefined);
   return (
     <span title={escapeBidi(details.join("\n"))}>
       <Tag tone={deliveryTones[state]}>{deliveryLabels[state]}</Tag>

@@ -285,5 +285,5 @@ function TotalsList({ title, totals, chosen, onChoose }: TotalsListProps): React
 }
 
 function formatTotals({ runs, failed, cost, tokens }: NamedTotals): string {
-  return `${formatCompactNumber(runs)} runs, ${failed} failed, ${formatCompactNumber(tokens)} tokens, ${formatDollars(cost)}`;
+  return `${formatCompactNumber(runs)} ${runs === 1 ? "run" : "runs"}, ${failed} failed, ${formatCompactNumber(tokens)} tokens, ${formatDollars(cost)}`;
 }

@@ -1,4 +1,5 @@
 import type { RunSummary } from "capstan";
+import { formatCount } from "capstan/sessions";
 import { ArrowDown, ArrowUp } from "lucide-react";
 import type { KeyboardEvent, ReactNode } from "react";
 import { Link, useLocation } from "wouter";
@@ -7,7 +8,6 @@ import { formatCompactNumber } from "../inspector/format-facts.ts";
 import { escapeBidi } from "../ui/escape-text.ts";
 import { formatTimeAgo } from "../ui/format-age.ts";
 import { formatDuration } from "../ui/format-duration.ts";
-import { pluralize } from "../ui/pluralize.ts";
 import { ScrollRegion } from "../ui/scroll-region.tsx";
 import {
   FeedbackMark,
@@ -160,8 +160,8 @@ function RunCard({ run, filter }: Omit<RunRowProps, "columns">): ReactNode {
     ms === undefined ? undefined : formatDuration(ms),
     cost === 0 ? undefined : formatRunCost(cost, usage.unpriced === true),
     `${formatCompactNumber(usage.inputTokens + usage.outputTokens)} tokens`,
-    pluralize(turns, "turn"),
-    toolCalls === 0 ? undefined : pluralize(toolCalls, "call"),
+    formatCount(turns, "turn"),
+    toolCalls === 0 ? undefined : formatCount(toolCalls, "call"),
   ].filter((figure) => figure !== undefined);
   return (
     <li className="relative rounded-lg border bg-raised px-4 py-3 text-sm has-[a:focus-visible]:bg-accent-soft">

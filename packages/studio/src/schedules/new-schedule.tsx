@@ -92,7 +92,11 @@ function ScheduleForm({ onClose, onAdded }: Omit<NewScheduleProps, "isOpen">): R
       {problem !== undefined && <ErrorMessage message={problem} />}
       <FormActions>
         <Button onClick={onClose}>Cancel</Button>
-        <Button kind="main" type="submit" disabled={input.trim() === "" || when.trim() === ""}>
+        <Button
+          kind="main"
+          type="submit"
+          blockedBy={(input.trim() === "" || when.trim() === "") && "Enter a task and a time."}
+        >
           Add
         </Button>
       </FormActions>

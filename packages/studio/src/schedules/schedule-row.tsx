@@ -1,4 +1,5 @@
 import type { ScheduleView } from "capstan/client/schedules";
+import { formatCount } from "capstan/sessions";
 import { type ReactNode, useState } from "react";
 import { Link } from "wouter";
 import { schedulesClient } from "../data/schedules-client.ts";
@@ -8,7 +9,6 @@ import { runWithToast } from "../shell/toasts.tsx";
 import { Button } from "../ui/button.tsx";
 import { escapeBidi } from "../ui/escape-text.ts";
 import { formatDuration } from "../ui/format-duration.ts";
-import { pluralize } from "../ui/pluralize.ts";
 
 type ScheduleRowProps = { readonly schedule: ScheduleView; readonly onChange: () => void };
 
@@ -45,7 +45,7 @@ export function ScheduleRow({ schedule, onChange }: ScheduleRowProps): ReactNode
       </div>
       {missedCount > 0 && (
         <p className="mt-2 text-xs text-warn">
-          {pluralize(missedCount, "time")} passed while no server was running.{" "}
+          {formatCount(missedCount, "time")} passed while no server was running.{" "}
           {schedule.missed === "skip" ? "They were skipped." : "One run started late instead."}
         </p>
       )}
@@ -57,7 +57,7 @@ export function ScheduleRow({ schedule, onChange }: ScheduleRowProps): ReactNode
             onClick={() => setOpen(!isOpen)}
             className="-ml-2 h-7 rounded-md px-2 text-small font-medium text-accent pointer-coarse:h-11 hover:bg-sunken"
           >
-            {pluralize(runs.length, "run")}
+            {formatCount(runs.length, "run")}
             <span className="sr-only"> of {escapeBidi(text)}</span>
           </button>
           {isOpen && <RunHistory schedule={schedule} />}

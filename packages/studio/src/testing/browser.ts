@@ -1,11 +1,11 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { createServer, type ListeningServer, listen, type Server, type ServerOptions } from "@capstan/server";
-import type { Browser, BrowserContext, Page } from "playwright-core";
+import type { BrowserContext, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll } from "vitest";
 import { studioFolder } from "../index.ts";
 import { withBuiltStudio } from "./build-studio.ts";
-import { openSharedBrowser, sizes } from "./launch-browser.ts";
+import { openContext, sizes } from "./launch-browser.ts";
 
 /** Options of a test page. */
 export type PageOptions = {
@@ -27,9 +27,8 @@ export interface StudioUnderTest {
   open(path?: string, options?: PageOptions): Promise<Page>;
 }
 
-/** Registers hooks that start a server for a test file, and open the browser of the process. */
+/** Registers hooks that start a server for a test file, and close its pages after each test. */
 export function setupStudio(options: () => ServerOptions): StudioUnderTest {
-  let browser: Browser;
   let server: Server;
   let listening: ListeningServer;
   const contexts = new Set<BrowserContext>();
@@ -37,7 +36,7 @@ export function setupStudio(options: () => ServerOptions): StudioUnderTest {
 
   beforeAll(async () => {
     server = await withBuiltStudio(() => createServer({ studio: { folder: studioFolder }, ...options() }));
-    [listening, browser] = await Promise.all([listen(server, { port: 0 }), openSharedBrowser()]);
+    listening = await listen(server, { port: 0 });
   });
   afterEach(async () => {
     await Promise.all([...contexts].map((context) => context.close()));
@@ -60,7 +59,7 @@ export function setupStudio(options: () => ServerOptions): StudioUnderTest {
       const { size = "desktop", theme = "light", expects = [], url = listening.url, beside } = pageOptions;
       const context =
         beside?.context() ??
-        (await browser.newContext({
+        (await openContext({
           viewport: sizes[size],
           colorScheme: theme,
           isMobile: size === "phone",
@@ -70,7 +69,6 @@ export function setupStudio(options: () => ServerOptions): StudioUnderTest {
         }));
       contexts.add(context);
       const page = await context.newPage();
-      page.setDefaultTimeout(30_000);
       watchPage(page, url, (problem) => {
         if (!expects.some((expected) => expected.test(problem))) problems.push(problem);
       });

@@ -31,11 +31,30 @@ export async function waitForMessage(page: Page, text: string): Promise<void> {
 export const waitUntilIdle = (page: Page): Promise<void> =>
   page.getByRole("button", { name: "Send", exact: true }).waitFor();
 
-/** Advances the page's clock past the delay in which approvals ignore clicks. */
+/** Waits until no button moves, and lets the page's clock run so fast that decisions ignore no click after that. */
 export const skipMisclickGuard = (page: Page): Promise<void> =>
+  page.evaluate(async () => {
+    // Each reading is a second later, so that buttons have been still for a second even if they have just moved.
+    let now = performance.now();
+    performance.now = () => {
+      now += 1000;
+      return now;
+    };
+    let before = "";
+    for (let still = 0; still < 20; still++) {
+      await new Promise((resolve) => requestAnimationFrame(resolve));
+      const boxes = [...document.querySelectorAll("button")].map((button) => button.getBoundingClientRect());
+      const places = JSON.stringify(boxes);
+      if (places !== before) still = 0;
+      before = places;
+    }
+  });
+
+/** Stops the page's clock: whatever appears or moves from now on has just done so. `skipMisclickGuard` starts it again. */
+export const stopClock = (page: Page): Promise<void> =>
   page.evaluate(() => {
-    const now = performance.now.bind(performance);
-    performance.now = () => now() + 1000;
+    const at = performance.now();
+    performance.now = () => at;
   });
 
 /** Repeats a gesture once if it had no effect, because dialogs react to input only after a moment. */

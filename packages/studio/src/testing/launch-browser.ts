@@ -5,7 +5,7 @@ import { dirname, join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { createBrotliDecompress } from "node:zlib";
 import packed from "@sparticuz/chromium";
-import { type Browser, chromium } from "playwright-core";
+import { type Browser, type BrowserContext, type BrowserContextOptions, chromium } from "playwright-core";
 
 /** Viewport sizes that every page must support. */
 export const sizes = { desktop: { width: 1440, height: 900 }, phone: { width: 390, height: 844 } } as const;
@@ -37,12 +37,22 @@ async function unpackBrowser(): Promise<string> {
   return executable;
 }
 
+/** How long a test waits for a state of a page. It guards against hanging and says nothing about speed. */
+export const waitMs = 180_000;
+
 let sharedBrowser: Promise<Browser> | undefined;
 
 /** Returns the browser that the test files of this process share. It ends with the process. */
-export async function openSharedBrowser(): Promise<Browser> {
+async function openSharedBrowser(): Promise<Browser> {
   const browser = await sharedBrowser?.catch(() => undefined);
   if (browser?.isConnected()) return browser;
   sharedBrowser = launchBrowser();
   return sharedBrowser;
+}
+
+/** Opens a context in the shared browser. Every wait in it, also for navigation, has time. */
+export async function openContext(options: BrowserContextOptions = {}): Promise<BrowserContext> {
+  const context = await (await openSharedBrowser()).newContext(options);
+  context.setDefaultTimeout(waitMs);
+  return context;
 }

@@ -1,10 +1,12 @@
-import type { ComponentProps, ReactNode } from "react";
+import { type ComponentProps, type ReactNode, useId } from "react";
 import { classNames } from "./class-names.ts";
 
 type ButtonProps = ComponentProps<"button"> & {
   /** `main`: primary action. `quiet`: secondary. `danger`: cannot be undone. */
   readonly kind?: keyof typeof kinds;
   readonly size?: keyof typeof sizes;
+  /** Why the button cannot be used now: disables it, and is shown next to it. */
+  readonly blockedBy?: string | false | undefined;
 };
 
 const kinds = {
@@ -30,8 +32,18 @@ export function getButtonStyle(
 }
 
 /** A button with a text label. */
-export function Button({ kind, size, className, ...rest }: ButtonProps): ReactNode {
-  return <button type="button" className={classNames(getButtonStyle(kind, size), className)} {...rest} />;
+export function Button({ kind, size, className, blockedBy, ...rest }: ButtonProps): ReactNode {
+  const id = useId();
+  const style = classNames(getButtonStyle(kind, size), className);
+  if (!blockedBy) return <button type="button" className={style} {...rest} />;
+  return (
+    <>
+      <span id={id} className="text-xs text-quiet">
+        {blockedBy}
+      </span>
+      <button type="button" className={style} {...rest} disabled aria-describedby={id} />
+    </>
+  );
 }
 
 type IconButtonProps = Omit<ComponentProps<"button">, "aria-label"> & {

@@ -4,6 +4,7 @@ import { Button, getButtonStyle } from "./button.tsx";
 import { Dialog } from "./dialog.tsx";
 import { getHost, type PendingLink, trustHost, usePendingLink } from "./external-link.tsx";
 import { ScrollRegion } from "./scroll-region.tsx";
+import { useMisclickGuard } from "./use-misclick-guard.ts";
 
 /** Shows the target of an external link before it is opened. */
 export function ExternalLinkDialog(): ReactNode {
@@ -24,11 +25,12 @@ const cancel = () => usePendingLink.setState({ link: undefined });
 
 function LinkConfirmation({ link: { href, address } }: { readonly link: PendingLink }): ReactNode {
   const [isTrusted, setTrusted] = useState(false);
+  const { ref, guardClick } = useMisclickGuard();
   const host = getHost(href);
-  const onOpen = () => {
+  const onOpen = guardClick(() => {
     if (isTrusted) trustHost(host);
     cancel();
-  };
+  });
   return (
     <>
       <p className="font-semibold text-lg [overflow-wrap:anywhere]">{host || address}</p>
@@ -49,7 +51,7 @@ function LinkConfirmation({ link: { href, address } }: { readonly link: PendingL
           Always open links to {host}
         </label>
       )}
-      <div className="mt-5 flex justify-end gap-2">
+      <div ref={ref} className="mt-5 flex justify-end gap-2">
         <Button onClick={cancel}>Cancel</Button>
         <a
           href={href}
@@ -57,6 +59,7 @@ function LinkConfirmation({ link: { href, address } }: { readonly link: PendingL
           rel="noopener noreferrer nofollow"
           className={getButtonStyle("main")}
           onClick={onOpen}
+          onAuxClick={onOpen}
           data-first
         >
           Open

@@ -1,3 +1,4 @@
+import { formatCount } from "capstan/sessions";
 import { type ReactNode, useMemo, useState } from "react";
 import { Button } from "../ui/button.tsx";
 import { classNames } from "../ui/class-names.ts";
@@ -51,7 +52,7 @@ export function DiffWidget({ path, diff }: DiffProps): ReactNode {
       {total > limit && (
         <div className="border-t px-3 py-2 text-quiet text-sm">
           {isWhole ? (
-            `${total - limit} more lines. Copy the diff to see all.`
+            `${formatCount(total - limit, "more line")}. Copy the diff to see all.`
           ) : (
             <Button size="small" kind="quiet" onClick={() => setWhole(true)}>
               Show {Math.min(total, maxLines) - limit} more lines
@@ -203,7 +204,7 @@ function LineCells({ line, isWrapped = false }: LineCellsProps): ReactNode {
       >
         {changeLabels[line.type] !== "" && <span className="sr-only">{changeLabels[line.type]}</span>}
         {escapeInvisible(line.text.slice(0, maxLineLength))}
-        {more > 0 && ` … and ${more} more characters`}
+        {more > 0 && ` … and ${formatCount(more, "more character")}`}
       </td>
     </>
   );

@@ -1,3 +1,4 @@
+import { formatCount } from "capstan/sessions";
 import type { ReactNode } from "react";
 import { CopyButton } from "../ui/copy-button.tsx";
 import { escapeInvisible } from "../ui/escape-text.ts";
@@ -25,7 +26,7 @@ export function JsonView({ value, label, reason }: JsonViewProps): ReactNode {
       <ScrollRegion label="JSON" className="max-h-80 overflow-auto">
         <pre className="w-max min-w-full px-3 py-2.5 font-mono text-small leading-normal">
           {escapeInvisible(json.slice(0, maxLength))}
-          {more > 0 && `\n… and ${more} more characters`}
+          {more > 0 && `\n… and ${formatCount(more, "more character")}`}
         </pre>
       </ScrollRegion>
     </WidgetFrame>

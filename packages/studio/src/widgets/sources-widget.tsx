@@ -1,3 +1,4 @@
+import { formatCount } from "capstan/sessions";
 import type { ReactNode } from "react";
 import { Passage } from "../markdown/passage.tsx";
 import { parseSafeLink } from "../markdown/safe-link.ts";
@@ -10,7 +11,7 @@ import type { SourcePassage, SourcesProps } from "./widget-props.ts";
 
 /** Passages with their sources. Cited text is highlighted. */
 export function SourcesWidget({ title, sources }: SourcesProps): ReactNode {
-  const count = sources.length === 1 ? "1 source" : `${sources.length} sources`;
+  const count = formatCount(sources.length, "source");
   return (
     <WidgetFrame label="Sources" title={title} note={count}>
       {sources.length === 0 && <p className="px-3 py-4 text-quiet text-sm">No sources found.</p>}

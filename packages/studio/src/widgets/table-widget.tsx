@@ -1,3 +1,4 @@
+import { formatCount } from "capstan/sessions";
 import { ArrowDown, ArrowUp } from "lucide-react";
 import { type ReactNode, useDeferredValue, useMemo, useRef, useState } from "react";
 import { Virtualizer } from "virtua";
@@ -21,7 +22,9 @@ export function TableWidget(props: TableProps): ReactNode {
   const columns = useMemo(() => getColumns(props), [props]);
   const shown = useMemo(() => selectRows(rows, deferredFilter, sorting), [rows, deferredFilter, sorting]);
   const count =
-    shown.length === rows.length ? `${rows.length} rows` : `${shown.length} of ${rows.length} rows`;
+    shown.length === rows.length
+      ? formatCount(rows.length, "row")
+      : `${shown.length} of ${formatCount(rows.length, "row")}`;
   return (
     <WidgetFrame
       label="Table"

@@ -1,4 +1,4 @@
-import type { ModelRequest, ModelSettings, ToolSpec } from "capstan";
+import { effortLevels, type ModelRequest, type ModelSettings, type ToolSpec } from "capstan";
 import fc from "fast-check";
 import { createRandomHistory, type OwnParts } from "./random-history.ts";
 import { randomHosted } from "./random-hosted.ts";
@@ -15,10 +15,7 @@ const stopText = fc.string({ unit: "grapheme", minLength: 1, maxLength: 10 });
 /** Every setting of `ModelSettings` except `extra`, which is sent as it is. */
 const settings: fc.Arbitrary<Omit<ModelSettings, "toolChoice" | "extra">> = fc.record(
   {
-    effort: fc.oneof(
-      fc.constantFrom("none" as const, "low" as const, "medium" as const, "high" as const),
-      fc.integer({ min: 1, max: 200_000 }),
-    ),
+    effort: fc.oneof(fc.constantFrom(...effortLevels), fc.integer({ min: 1, max: 200_000 })),
     temperature: fc.double({ min: 0, max: 2, noNaN: true }),
     topP: fc.double({ min: 0, max: 1, noNaN: true }),
     stop: fc.oneof(stopText, fc.array(stopText, { minLength: 1, maxLength: 6 })),

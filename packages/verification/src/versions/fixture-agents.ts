@@ -11,28 +11,40 @@ import {
 import { type ScriptedCall, type ScriptedStep, scriptedModel } from "capstan/testing";
 
 /** The first message of a recorded run: the calls of each turn, or a failure of the model. Then the agent answers. */
-export type Plan = readonly (readonly ScriptedCall[] | "crash" | "rate_limit" | "wrong_key")[];
+export type Plan = readonly (
+  | readonly ScriptedCall[]
+  | ("crash" | "rate_limit" | "wrong_key" | "fail_once" | "long_answer" | "web_search")
+)[];
 
 /** `record`: failures happen as planned. `resume`: the process survives and the provider answers. */
 export type FixtureMode = "record" | "resume";
 
 /** The agents of the recorded runs. Their answers depend on the history alone, so any version can resume them. */
 export function createFixtureAgents(mode: FixtureMode): readonly [Agent, Agent] {
-  const model = scriptedModel(({ history }) => answerPlan(history, mode));
+  let failures = 0;
+  const hasFailed = () => failures++ > 0;
+  const model = scriptedModel(({ history }) => answerPlan(history, mode, hasFailed));
   const tools = createTools(mode);
   const helper = defineAgent({ name: "helper", model: createSender("helper"), tools });
   const expert = defineAgent({ name: "expert", model: createSender("expert"), tools });
   const guide = defineAgent({
     name: "guide",
     model,
-    tools: [...tools, agentTool(helper)],
+    tools: [
+      ...tools,
+      agentTool(helper),
+      agentTool(defineAgent({ name: "researcher", model: createSender("researcher"), tools }), {
+        background: true,
+      }),
+      agentTool(defineAgent({ name: "reader", model: createReader(), tools }), { background: true }),
+    ],
     handoffs: [expert],
     policy: { gate: "off" },
   });
   return [guide, expert];
 }
 
-function answerPlan(history: readonly Entry[], mode: FixtureMode): ScriptedStep {
+function answerPlan(history: readonly Entry[], mode: FixtureMode, hasFailed: () => boolean): ScriptedStep {
   const start = history.findLastIndex((entry) => entry.type === "user" && getUserText(entry).startsWith("["));
   if (start === -1) return { text: "Noted." }; // the summary of a turn or of the history
   const plan: Plan = JSON.parse(getUserText(history[start]));
@@ -43,11 +55,37 @@ function answerPlan(history: readonly Entry[], mode: FixtureMode): ScriptedStep 
   const step = isOver ? undefined : plan[turn];
   if (step === undefined) return { text: "All done.", reasoning: "Nothing is left." };
   if (typeof step !== "string") return { calls: step };
+  if (step === "long_answer") return { text: "The first half,", finish: "length" };
+  if (step === "web_search") return { ...webSearch, text: "All done." };
   if (mode === "resume") return { text: "All done." };
+  if (step === "fail_once") return hasFailed() ? { text: "All done." } : { error: "model_auth" };
   if (step === "crash") process.kill(process.pid, "SIGKILL");
   if (step === "wrong_key") return { error: "model_auth" };
   const retryAfterMs = 3_600_000;
   return { error: new AgentError("model_rate_limited", "Come back in an hour.", { retryAfterMs }) };
+}
+
+const webSearch: ScriptedStep = {
+  hosted: [
+    {
+      id: "search_1",
+      kind: "webSearch",
+      input: { query: "tides" },
+      outcome: { isError: false, text: "High at 7." },
+    },
+  ],
+  citations: [{ id: "tides", title: "Tides", url: "https://example.org/tides" }],
+};
+
+/** A model that looks something up once and reports it. */
+function createReader() {
+  return scriptedModel(
+    ({ history }) =>
+      history.at(-1)?.type === "result"
+        ? { text: "Read." }
+        : { calls: [{ name: "look", input: { to: "Ann" } }] },
+    { id: "reader" },
+  );
 }
 
 /** A model that calls `send` once and reports the result. */
@@ -119,5 +157,13 @@ function createTools(mode: FixtureMode): Tool[] {
       },
     }),
     defineTool({ name: "measure", description: "The client measures.", input }),
+    defineTool({
+      name: "tides",
+      description: "The tides of a harbor.",
+      input,
+      effects: "none",
+      defer: true,
+      execute: () => "High at 7.",
+    }),
   ];
 }

@@ -5,7 +5,7 @@ import { registerHooks } from "node:module";
 type Change = { readonly pattern: RegExp; readonly replace: (match: string, group: string) => string };
 
 const changes: Readonly<Record<string, Change>> = {
-  "/capstan/src/event.ts": {
+  "/capstan/src/kernel/event.ts": {
     pattern: /(?<=export const factVersion = )(\d+)/,
     replace: (number) => String(Number(number) + 1),
   },

@@ -57,6 +57,15 @@ const scenarios: { readonly [name: string]: Scenario } = {
     leave: (callId, store) =>
       store.sendMessage("with_pending_message", { key: "k1", type: "approve", callId }),
   },
+  edited_call: { plan: [[send]], answer: (run, callId) => run.approveWith(callId, { to: "Bob" }) },
+  retried: { plan: ["fail_once"], answer: (run) => run.retry() },
+  continued_message: { plan: ["long_answer"] },
+  hosted_search: { plan: ["web_search"] },
+  found_tool: {
+    plan: [[{ name: "search_tools", input: { query: "tides" } }], [{ name: "tides", input: {} }]],
+  },
+  background_finished: { plan: [[{ name: "reader", input: { prompt: "Read the notes." } }], [look]] },
+  background_waiting: { plan: [[{ name: "researcher", input: { prompt: "Send a card." } }]] },
   // Last, because the engine wakes it by the machine's clock.
   rate_limited: { plan: [[look], "rate_limit"] },
 };

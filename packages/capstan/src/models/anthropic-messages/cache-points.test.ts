@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import type { Entry } from "../../history.ts";
+import type { Entry } from "../../kernel/history.ts";
 import { buildAnthropicRequest } from "./request.ts";
 
 type Block = { readonly cache_control?: unknown };

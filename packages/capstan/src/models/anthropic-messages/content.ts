@@ -1,3 +1,4 @@
+import { fromBase64, isRecord, type Json } from "../../base/json.ts";
 import {
   type AssistantEntry,
   type AssistantPart,
@@ -8,8 +9,7 @@ import {
   type OpaquePart,
   type Part,
   type ResultEntry,
-} from "../../history.ts";
-import { fromBase64, isRecord, type Json } from "../../json.ts";
+} from "../../kernel/history.ts";
 import { createToolNames, getOwnData, type ToolNames } from "../wire.ts";
 import { describeMedia, findSource, getMediaType, type MediaSource } from "../wire-media.ts";
 

@@ -1,6 +1,6 @@
-import type { CitedSource, HostedCall, HostedKind, HostedToolSpec } from "../../hosted/hosted-tool.ts";
-import { isRecord, type Json } from "../../json.ts";
-import type { Chunk } from "../../model.ts";
+import { isRecord, type Json } from "../../base/json.ts";
+import type { CitedSource, HostedCall, HostedKind, HostedToolSpec } from "../../kernel/hosted-tool.ts";
+import type { Chunk } from "../../kernel/model.ts";
 import { filterRecords, toList } from "../wire.ts";
 
 type Fields = { readonly [field: string]: Json };

@@ -1,4 +1,4 @@
-import type { ToolSpec } from "../../model.ts";
+import type { ToolSpec } from "../../kernel/model.ts";
 import { stringify } from "./content.ts";
 
 /** Claude 4 and later know the tool. Servers that are only compatible have other models. */

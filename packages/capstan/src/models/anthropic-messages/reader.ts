@@ -1,6 +1,6 @@
-import { AgentError } from "../../errors.ts";
-import { isRecord, type Json } from "../../json.ts";
-import type { Chunk, StopReason, Usage } from "../../model.ts";
+import { AgentError } from "../../base/errors.ts";
+import { isRecord, type Json } from "../../base/json.ts";
+import type { Chunk, StopReason, Usage } from "../../kernel/model.ts";
 import { createEventShapes } from "../event-shapes.ts";
 import { createInconsistencyError } from "../stream-identity.ts";
 import { createFinish, tagData, toList, type WireEvent, type WireReader } from "../wire.ts";

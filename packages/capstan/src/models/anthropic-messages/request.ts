@@ -1,6 +1,6 @@
-import type { AssistantEntry, CallPart, Entry, ResultEntry } from "../../history.ts";
-import { isRecord, type Json } from "../../json.ts";
-import type { ModelRequest, ToolSpec } from "../../model.ts";
+import { isRecord, type Json } from "../../base/json.ts";
+import type { AssistantEntry, CallPart, Entry, ResultEntry } from "../../kernel/history.ts";
+import type { ModelRequest, ToolSpec } from "../../kernel/model.ts";
 import { filterRecords, getOwnId, isForcedChoice, type WireSettings } from "../wire.ts";
 import {
   anthropicName,

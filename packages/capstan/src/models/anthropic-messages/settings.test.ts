@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import type { Entry } from "../../history.ts";
-import type { Json } from "../../json.ts";
-import type { ModelRequest } from "../../model.ts";
-import type { ModelSettings } from "../../settings/settings.ts";
-import { findSettingProblems } from "../../settings/support.ts";
+import type { Json } from "../../base/json.ts";
+import type { Entry } from "../../kernel/history.ts";
+import type { ModelRequest } from "../../kernel/model.ts";
+import type { ModelSettings } from "../../kernel/settings/settings.ts";
+import { findSettingProblems } from "../../kernel/settings/support.ts";
 import { anthropicMessages } from "../anthropic-messages.ts";
 import { tagData } from "../wire.ts";
 

@@ -1,14 +1,15 @@
-import type { Entry } from "../../history.ts";
-import { isRecord, type Json } from "../../json.ts";
-import type { ModelRequest } from "../../model.ts";
+import { isRecord, type Json } from "../../base/json.ts";
+import type { Entry } from "../../kernel/history.ts";
+import type { ModelRequest } from "../../kernel/model.ts";
 import {
   type ClaudeTraits,
+  findClaudeEffort,
   findClaudeTraits,
   hasServiceTiers,
   minThinkingBudget,
-} from "../../settings/claude-models.ts";
-import { toBudget, toLevel } from "../../settings/effort.ts";
-import type { ToolChoice } from "../../settings/settings.ts";
+} from "../../kernel/settings/claude-models.ts";
+import { toBudget } from "../../kernel/settings/effort.ts";
+import type { ToolChoice } from "../../kernel/settings/settings.ts";
 import { isForcedChoice, type WireSettings } from "../wire.ts";
 import { anthropicToolNames, toAssistantBlocks } from "./content.ts";
 import { findMaxOutputTokens } from "./output-limit.ts";
@@ -20,6 +21,7 @@ const unknownModel: ClaudeTraits = {
   thinking: "budget",
   off: "disabled",
   thinksByDefault: false,
+  highLevels: [],
   sampling: "both",
   acceptsForcedCalls: true,
 };
@@ -118,10 +120,11 @@ function isForced(toolChoice: ToolChoice, { acceptsForcedCalls }: ClaudeTraits):
   return acceptsForcedCalls && isForcedChoice(toolChoice);
 }
 
-function chooseEffort({ effort }: WireSettings, { thinking, off }: ClaudeTraits): string | undefined {
+function chooseEffort({ effort }: WireSettings, claude: ClaudeTraits): string | undefined {
+  const { thinking, off } = claude;
   if (effort === "none") return off === "never" ? "low" : undefined;
   if (effort === undefined || thinking === "none" || thinking === "budget") return undefined;
-  return thinking === "both" && typeof effort === "number" ? undefined : toLevel(effort);
+  return thinking === "both" && typeof effort === "number" ? undefined : findClaudeEffort(claude, effort);
 }
 
 function buildSampling({ temperature, topP }: WireSettings, { sampling }: ClaudeTraits): Extra {

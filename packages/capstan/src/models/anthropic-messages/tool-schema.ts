@@ -1,4 +1,4 @@
-import { isRecord, type Json } from "../../json.ts";
+import { isRecord, type Json } from "../../base/json.ts";
 import type { JsonSchema } from "../../schema/schema.ts";
 import { filterRecords, getRequired } from "../wire.ts";
 

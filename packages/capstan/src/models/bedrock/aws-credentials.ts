@@ -1,4 +1,4 @@
-import type { Clock } from "../../clock.ts";
+import type { Clock } from "../../base/clock.ts";
 import { type Credential, createCredential, importPeer } from "../credentials.ts";
 import { readEnv } from "../environment.ts";
 

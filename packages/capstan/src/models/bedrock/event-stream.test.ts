@@ -17,7 +17,7 @@ import {
   uuid,
 } from "fast-check";
 import { describe, expect, it } from "vitest";
-import { AgentError } from "../../errors.ts";
+import { AgentError } from "../../base/errors.ts";
 import { computeCrc32, createEventStreamDecoder, type EventStreamMessage } from "./event-stream.ts";
 
 const codec = new EventStreamCodec(

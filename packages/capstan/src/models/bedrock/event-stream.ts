@@ -5,7 +5,7 @@
  * in network byte order. A header is the length of its name (1), the name, a type (1) and a value, whose length follows
  * from the type or is in its first 2 bytes.
  */
-import { AgentError } from "../../errors.ts";
+import { AgentError } from "../../base/errors.ts";
 import { maxEventLength } from "../stream-reader.ts";
 
 /** One message. Only headers with texts are kept. */

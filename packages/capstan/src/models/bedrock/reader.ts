@@ -1,7 +1,7 @@
-import { AgentError, type ErrorCode } from "../../errors.ts";
-import type { HostedToolSpec } from "../../hosted/hosted-tool.ts";
-import { isRecord } from "../../json.ts";
-import type { Chunk } from "../../model.ts";
+import { AgentError, type ErrorCode } from "../../base/errors.ts";
+import { isRecord } from "../../base/json.ts";
+import type { HostedToolSpec } from "../../kernel/hosted-tool.ts";
+import type { Chunk } from "../../kernel/model.ts";
 import { maskKeys } from "../http-failure.ts";
 import type { ResponseReader } from "../stream-reader.ts";
 import type { Wire } from "../wire.ts";

@@ -1,4 +1,4 @@
-import { type Clock, systemClock } from "../../clock.ts";
+import { type Clock, systemClock } from "../../base/clock.ts";
 import { importPeer } from "../credentials.ts";
 import type { PostRequest } from "../post.ts";
 import type { AwsKeys } from "./aws-credentials.ts";

@@ -1,5 +1,5 @@
-import type { AssistantPart } from "../../history.ts";
-import { isRecord, type Json } from "../../json.ts";
+import { isRecord, type Json } from "../../base/json.ts";
+import type { AssistantPart } from "../../kernel/history.ts";
 import { anthropicName } from "../anthropic-messages/content.ts";
 import { withConvertedEntries } from "../convert-entries.ts";
 import { getOwnData, type Wire } from "../wire.ts";

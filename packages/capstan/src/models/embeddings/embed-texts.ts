@@ -1,6 +1,6 @@
-import { systemClock } from "../../clock.ts";
-import { AgentError, describeThrown, type ErrorCode } from "../../errors.ts";
-import type { Embeddings, EmbedOptions, Vector } from "../../model.ts";
+import { systemClock } from "../../base/clock.ts";
+import { AgentError, describeThrown, type ErrorCode } from "../../base/errors.ts";
+import type { Embeddings, EmbedOptions, Vector } from "../../kernel/model.ts";
 import { getProvider } from "../providers.ts";
 import { withAttempts } from "../with-attempts.ts";
 import { type EmbeddingApi, embeddingApis } from "./embedding-apis.ts";

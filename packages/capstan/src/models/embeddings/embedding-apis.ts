@@ -4,8 +4,8 @@
  *   Gemini: POST /models/{model}:batchEmbedContents { requests: [{ model, content }] } → { embeddings: [{ values }] }
  *   Vertex: POST …/models/{model}:predict { instances: [{ content }] } → { predictions: [{ embeddings: { values } }] }
  */
-import { isRecord, type Json } from "../../json.ts";
-import type { EmbedOptions } from "../../model.ts";
+import { isRecord, type Json } from "../../base/json.ts";
+import type { EmbedOptions } from "../../kernel/model.ts";
 import { filterRecords } from "../wire.ts";
 
 export type EmbeddingRequest = Pick<EmbedOptions, "dimensions" | "kind"> & {

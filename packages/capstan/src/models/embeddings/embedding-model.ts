@@ -1,4 +1,4 @@
-import type { Model } from "../../model.ts";
+import type { Model } from "../../kernel/model.ts";
 import { createHttpModel, type HttpModelOptions } from "../http-model.ts";
 import type { EmbeddingApiName } from "./embedding-apis.ts";
 

@@ -3,10 +3,10 @@
  * { model, query, documents, top_n } → { results: [{ index, relevance_score }], usage }. Voyage answers with `data`,
  * and takes `top_k`.
  */
-import { systemClock } from "../../clock.ts";
-import { AgentError } from "../../errors.ts";
-import { isRecord } from "../../json.ts";
-import type { RankedDocument, Reranking, RerankOptions, RerankRequest } from "../../model.ts";
+import { systemClock } from "../../base/clock.ts";
+import { AgentError } from "../../base/errors.ts";
+import { isRecord } from "../../base/json.ts";
+import type { RankedDocument, Reranking, RerankOptions, RerankRequest } from "../../kernel/model.ts";
 import { filterRecords } from "../wire.ts";
 import { withAttempts } from "../with-attempts.ts";
 import type { EmbeddingClient } from "./embedding-model.ts";

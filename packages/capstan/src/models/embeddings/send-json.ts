@@ -1,5 +1,5 @@
-import type { Json } from "../../json.ts";
-import type { Usage } from "../../model.ts";
+import type { Json } from "../../base/json.ts";
+import type { Usage } from "../../kernel/model.ts";
 import { createHttpModel, type HttpModelOptions } from "../http-model.ts";
 
 export type JsonRequest = { readonly url: string; readonly body: Json; readonly signal: AbortSignal };

@@ -1,4 +1,4 @@
-import { AgentError } from "../../errors.ts";
+import { AgentError } from "../../base/errors.ts";
 
 const examples = {
   embeddings: "openai/text-embedding-3-small",

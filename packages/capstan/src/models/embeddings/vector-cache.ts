@@ -1,4 +1,4 @@
-import type { EmbedOptions, Vector, VectorCache } from "../../model.ts";
+import type { EmbedOptions, Vector, VectorCache } from "../../kernel/model.ts";
 
 /** Identifies a vector by what it depends on: the model, the options and the text. */
 export async function computeVectorKey(

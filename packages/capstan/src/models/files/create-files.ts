@@ -1,8 +1,8 @@
-import { type Clock, rejectOnAbort, systemClock } from "../../clock.ts";
-import { AgentError } from "../../errors.ts";
-import type { FileReference, MediaPart } from "../../history.ts";
-import { fromBase64 } from "../../json.ts";
-import type { ModelFiles, NewFile } from "../../model.ts";
+import { type Clock, rejectOnAbort, systemClock } from "../../base/clock.ts";
+import { AgentError } from "../../base/errors.ts";
+import { fromBase64 } from "../../base/json.ts";
+import type { FileReference, MediaPart } from "../../kernel/history.ts";
+import type { ModelFiles, NewFile } from "../../kernel/model.ts";
 import { getExtension } from "../wire-media.ts";
 
 /** A file as it is uploaded. */

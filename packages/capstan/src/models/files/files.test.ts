@@ -1,10 +1,10 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
-import { type Clock, systemClock } from "../../clock.ts";
-import type { Entry, MediaPart } from "../../history.ts";
-import type { HostedToolSpec } from "../../hosted/hosted-tool.ts";
-import type { Model } from "../../model.ts";
+import { type Clock, systemClock } from "../../base/clock.ts";
+import type { Entry, MediaPart } from "../../kernel/history.ts";
+import type { HostedToolSpec } from "../../kernel/hosted-tool.ts";
+import type { Model } from "../../kernel/model.ts";
 import { anthropic } from "../anthropic.ts";
 import { azure } from "../azure.ts";
 import { gemini } from "../gemini.ts";

@@ -1,8 +1,8 @@
 // Files of OpenAI (`POST {base}/files`) and Anthropic (`POST {base}/v1/files`): a form with the file, answered with its
 // id. OpenAI wants to know the purpose: images for vision, everything else as data of the user.
-import { AgentError } from "../../errors.ts";
-import type { FileReference } from "../../history.ts";
-import type { ModelFiles } from "../../model.ts";
+import { AgentError } from "../../base/errors.ts";
+import type { FileReference } from "../../kernel/history.ts";
+import type { ModelFiles } from "../../kernel/model.ts";
 import { type FilesConnection, joinUrl } from "../http-model.ts";
 import { createFiles, type FileContent } from "./create-files.ts";
 import { readFileJson, removeIfExists, repeatRequest, sendFileRequest } from "./send-file-request.ts";

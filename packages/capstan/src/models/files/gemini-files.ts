@@ -1,11 +1,11 @@
 // Gemini's files (`POST {host}/upload/{version}/files`), uploaded in pieces that can be resumed: the first request
 // returns a URL, to which the pieces are sent with their offset. A piece that failed is sent again from where the server
 // says the upload stands. A video is processed first; a file can be used once it is `ACTIVE`, for 48 hours.
-import { sleep, systemClock } from "../../clock.ts";
-import { AgentError } from "../../errors.ts";
-import type { FileReference } from "../../history.ts";
-import { isRecord } from "../../json.ts";
-import type { ModelFiles } from "../../model.ts";
+import { sleep, systemClock } from "../../base/clock.ts";
+import { AgentError } from "../../base/errors.ts";
+import { isRecord } from "../../base/json.ts";
+import type { FileReference } from "../../kernel/history.ts";
+import type { ModelFiles } from "../../kernel/model.ts";
 import { type FilesConnection, joinUrl } from "../http-model.ts";
 import { createFiles, type FileContent } from "./create-files.ts";
 import { readFileJson, removeIfExists, repeatRequest, sendFileRequest } from "./send-file-request.ts";

@@ -1,5 +1,5 @@
-import { systemClock } from "../../clock.ts";
-import { AgentError } from "../../errors.ts";
+import { systemClock } from "../../base/clock.ts";
+import { AgentError } from "../../base/errors.ts";
 import { createResponseError, toNetworkError } from "../http-failure.ts";
 import type { FilesConnection } from "../http-model.ts";
 import { createIdleTimer } from "../post.ts";

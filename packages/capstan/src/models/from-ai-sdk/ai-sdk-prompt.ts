@@ -1,3 +1,4 @@
+import { isRecord, type Json } from "../../base/json.ts";
 import {
   type AssistantEntry,
   type AssistantPart,
@@ -8,9 +9,9 @@ import {
   type Part,
   type ResultEntry,
   toPlainText,
-} from "../../history.ts";
-import { isRecord, type Json } from "../../json.ts";
-import type { ModelRequest } from "../../model.ts";
+} from "../../kernel/history.ts";
+import type { ModelRequest } from "../../kernel/model.ts";
+import { withDistinctCallIds } from "../distinct-call-ids.ts";
 import { getOwnData, tagData } from "../wire.ts";
 import { describeMedia } from "../wire-media.ts";
 
@@ -31,7 +32,7 @@ export function toPrompt({ instructions, history }: ModelRequest, dialect: Diale
     if (role === "tool" && last?.role === role && Array.isArray(last.content)) last.content.push(...content);
     else if (content.length > 0) messages.push({ role, content });
   };
-  for (const entry of history) {
+  for (const entry of withDistinctCallIds(history)) {
     switch (entry.type) {
       case "user":
         add("user", toUserParts(entry.content, dialect));

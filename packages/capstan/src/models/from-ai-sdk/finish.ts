@@ -1,6 +1,6 @@
-import { AgentError } from "../../errors.ts";
-import { isRecord } from "../../json.ts";
-import type { StopReason, Usage } from "../../model.ts";
+import { AgentError } from "../../base/errors.ts";
+import { isRecord } from "../../base/json.ts";
+import type { StopReason, Usage } from "../../kernel/model.ts";
 
 const reasons: { readonly [reason: string]: StopReason } = {
   stop: "end",

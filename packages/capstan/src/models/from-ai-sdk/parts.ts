@@ -1,6 +1,6 @@
-import { AgentError } from "../../errors.ts";
-import { isRecord, isSameJson, toBase64 } from "../../json.ts";
-import type { Chunk } from "../../model.ts";
+import { AgentError } from "../../base/errors.ts";
+import { isRecord, isSameJson, toBase64 } from "../../base/json.ts";
+import type { Chunk } from "../../kernel/model.ts";
 import { readLogprobs } from "../logprobs.ts";
 import { createStreamIdentity, type StreamIdentity } from "../stream-identity.ts";
 import { createFinish, toList } from "../wire.ts";

@@ -1,7 +1,7 @@
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import { describe, expect, it } from "vitest";
-import type { Chunk, ModelRequest } from "../../model.ts";
-import type { ModelSettings } from "../../settings/settings.ts";
+import type { Chunk, ModelRequest } from "../../kernel/model.ts";
+import type { ModelSettings } from "../../kernel/settings/settings.ts";
 import { type AiSdkModel, fromAiSdk } from "../from-ai-sdk.ts";
 
 type Version = "v2" | "v3" | "v4";

@@ -1,11 +1,15 @@
 // The specification has fields for sampling, and since v4 for the effort. Other settings are options of a provider, by
 // its name: the table below covers the AI SDK's own packages. `extra` adds to the options.
-import type { ModelRequest } from "../../model.ts";
-import { findClaudeTraits, minThinkingBudget } from "../../settings/claude-models.ts";
-import { toBudget, toLevel } from "../../settings/effort.ts";
-import type { Limit } from "../../settings/limit.ts";
-import { findReasoning, resolveOpenAiEffort } from "../../settings/openai-models.ts";
-import type { Effort, ModelSettings } from "../../settings/settings.ts";
+import type { ModelRequest } from "../../kernel/model.ts";
+import {
+  findClaudeEffort,
+  findClaudeTraits,
+  minThinkingBudget,
+} from "../../kernel/settings/claude-models.ts";
+import { isAboveHigh, toBudget, toCommonLevel } from "../../kernel/settings/effort.ts";
+import type { Limit } from "../../kernel/settings/limit.ts";
+import { findReasoning, resolveOpenAiEffort } from "../../kernel/settings/openai-models.ts";
+import type { Effort, ModelSettings } from "../../kernel/settings/settings.ts";
 import type { Dialect } from "./ai-sdk-prompt.ts";
 
 type Fields = { readonly [field: string]: unknown };
@@ -52,16 +56,19 @@ function toLevelOption(effort: Effort, model: string): Fields {
   return reasoningEffort === undefined ? {} : { reasoningEffort };
 }
 
-/** OpenAI's models get a level that they accept, others the nearest of ours. */
+/** OpenAI's models get a level that they accept, others the nearest of the common ones. */
 function findLevel(model: string, effort: Effort): string | undefined {
-  return resolveOpenAiEffort(model, { effort }, false);
+  const wanted = findReasoning(model) === undefined ? toCommonLevel(effort) : effort;
+  return resolveOpenAiEffort(model, { effort: wanted }, false);
 }
 
 function toClaudeOptions(value: Effort, model: string): Fields {
-  const { thinking = "budget", off = "omitted" } = findClaudeTraits(model) ?? {};
+  const claude = findClaudeTraits(model);
+  const { thinking = "budget", off = "omitted" } = claude ?? {};
   if (value === "none") return off === "disabled" ? { thinking: { type: "disabled" } } : {};
   if (thinking === "none") return {};
-  if (thinking === "adaptive") return { thinking: { type: "adaptive" }, effort: toLevel(value) };
+  if (claude && thinking === "adaptive")
+    return { thinking: { type: "adaptive" }, effort: findClaudeEffort(claude, value) };
   return { thinking: { type: "enabled", budgetTokens: Math.max(minThinkingBudget, toBudget(value)) } };
 }
 
@@ -149,12 +156,16 @@ function createEffortLimit({ version }: AiSdkTarget, known: ProviderOptions | un
       effect: "ignored",
       reason: `the specification ${version} has no effort; the option reasoningEffort is sent, which its provider may ignore`,
     };
+  const findSentLevel = (effort: Effort, model: string) =>
+    version === "v4" ? findLevel(model, effort) : Object.values(known?.effort?.(effort, model) ?? {}).at(-1);
   const hasBudgets = version !== "v4" && known?.effort !== toLevelOption;
   return {
     field: "effort",
     effect: "ignored",
     applies: (effort, _settings, model) =>
-      (typeof effort === "number" && !hasBudgets) || (effort !== "none" && findReasoning(model) === false),
+      (typeof effort === "number" && !hasBudgets) ||
+      (isAboveHigh(effort) && findSentLevel(effort, model) !== effort) ||
+      (effort !== "none" && findReasoning(model) === false),
     reason: "the nearest of its levels is used, if it has levels",
   };
 }

@@ -1,5 +1,5 @@
-import { AgentError } from "../../errors.ts";
-import { isRecord } from "../../json.ts";
+import { AgentError } from "../../base/errors.ts";
+import { isRecord } from "../../base/json.ts";
 
 /** Streamed arguments: each piece sets a value, or appends to a string, at a JSON path. */
 export type PartialArguments = {

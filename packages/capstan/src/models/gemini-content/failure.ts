@@ -1,5 +1,5 @@
-import { AgentError, type ErrorCode } from "../../errors.ts";
-import { isRecord } from "../../json.ts";
+import { AgentError, type ErrorCode } from "../../base/errors.ts";
+import { isRecord } from "../../base/json.ts";
 import { maskKeys } from "../http-failure.ts";
 
 const maxMessageLength = 500;

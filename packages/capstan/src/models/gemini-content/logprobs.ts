@@ -1,5 +1,5 @@
-import { isRecord } from "../../json.ts";
-import type { Chunk, TokenLogprob } from "../../model.ts";
+import { isRecord } from "../../base/json.ts";
+import type { Chunk, TokenLogprob } from "../../kernel/model.ts";
 import { filterRecords, toList } from "../wire.ts";
 
 /** Reads `logprobsResult`: the chosen token of each step, with the most likely ones of the same step. */

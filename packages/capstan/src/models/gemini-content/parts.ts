@@ -1,3 +1,4 @@
+import { isRecord, type Json } from "../../base/json.ts";
 import {
   type AssistantEntry,
   type AssistantPart,
@@ -9,8 +10,7 @@ import {
   type Part,
   type ResultEntry,
   toPlainText,
-} from "../../history.ts";
-import { isRecord, type Json } from "../../json.ts";
+} from "../../kernel/history.ts";
 import { getOwnData } from "../wire.ts";
 import { describeMedia, findSource } from "../wire-media.ts";
 import { geminiToolNames } from "./names.ts";

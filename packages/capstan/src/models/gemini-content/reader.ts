@@ -1,6 +1,6 @@
-import { AgentError } from "../../errors.ts";
-import { isRecord, type Json } from "../../json.ts";
-import type { Chunk, StopReason } from "../../model.ts";
+import { AgentError } from "../../base/errors.ts";
+import { isRecord, type Json } from "../../base/json.ts";
+import type { Chunk, StopReason } from "../../kernel/model.ts";
 import { createEventShapes } from "../event-shapes.ts";
 import { createStreamIdentity, type StreamIdentity } from "../stream-identity.ts";
 import { createFinish, tagData, type WireReader } from "../wire.ts";

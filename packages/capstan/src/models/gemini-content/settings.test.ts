@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import type { ModelRequest } from "../../model.ts";
-import type { ModelSettings } from "../../settings/settings.ts";
-import { findSettingProblems } from "../../settings/support.ts";
+import type { ModelRequest } from "../../kernel/model.ts";
+import type { ModelSettings } from "../../kernel/settings/settings.ts";
+import { findSettingProblems } from "../../kernel/settings/support.ts";
 import { geminiContent } from "../gemini-content.ts";
 
 const look = { name: "look", description: "Looks", input: { type: "object", properties: {} } };

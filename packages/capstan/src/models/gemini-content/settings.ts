@@ -1,7 +1,7 @@
-import type { ModelRequest } from "../../model.ts";
-import { toBudget, toLevel } from "../../settings/effort.ts";
-import { type GeminiTraits, getGeminiTraits } from "../../settings/gemini-models.ts";
-import type { Effort } from "../../settings/settings.ts";
+import type { ModelRequest } from "../../kernel/model.ts";
+import { toBudget, toCommonLevel } from "../../kernel/settings/effort.ts";
+import { type GeminiTraits, getGeminiTraits } from "../../kernel/settings/gemini-models.ts";
+import type { Effort } from "../../kernel/settings/settings.ts";
 import type { WireSettings } from "../wire.ts";
 import { toGeminiSchema } from "./tool-schema.ts";
 
@@ -52,7 +52,7 @@ function buildAmount(effort: Effort, gemini: GeminiTraits): Fields {
 }
 
 function chooseLevel(effort: Effort, { lowestLevel, hasMediumLevel }: GeminiTraits): string {
-  const level = toLevel(effort);
+  const level = toCommonLevel(effort);
   if (level === "none") return lowestLevel;
   return level === "medium" && !hasMediumLevel ? "high" : level;
 }

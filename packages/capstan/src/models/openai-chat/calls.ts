@@ -1,5 +1,5 @@
-import { isRecord, type Json } from "../../json.ts";
-import type { Chunk } from "../../model.ts";
+import { isRecord, type Json } from "../../base/json.ts";
+import type { Chunk } from "../../kernel/model.ts";
 import { createInconsistencyError } from "../stream-identity.ts";
 import { tagData } from "../wire.ts";
 import { chatToolNames, formatCallId, type Server } from "./names.ts";

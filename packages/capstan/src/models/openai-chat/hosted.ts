@@ -1,6 +1,6 @@
-import type { HostedToolSpec } from "../../hosted/hosted-tool.ts";
-import { isRecord } from "../../json.ts";
-import type { Chunk } from "../../model.ts";
+import { isRecord } from "../../base/json.ts";
+import type { HostedToolSpec } from "../../kernel/hosted-tool.ts";
+import type { Chunk } from "../../kernel/model.ts";
 import { filterRecords } from "../wire.ts";
 
 type Fields = { readonly [field: string]: unknown };

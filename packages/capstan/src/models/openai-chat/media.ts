@@ -1,6 +1,6 @@
-import type { MediaPart } from "../../history.ts";
-import { isRecord } from "../../json.ts";
-import type { Chunk } from "../../model.ts";
+import { isRecord } from "../../base/json.ts";
+import type { MediaPart } from "../../kernel/history.ts";
+import type { Chunk } from "../../kernel/model.ts";
 import { filterRecords } from "../wire.ts";
 import {
   createAudioChunk,

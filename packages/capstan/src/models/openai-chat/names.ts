@@ -1,4 +1,4 @@
-import { type AssistantEntry, getCalls } from "../../history.ts";
+import { type AssistantEntry, getCalls } from "../../kernel/history.ts";
 import { createToolNames, getOwnId, hashShort, type ToolNames } from "../wire.ts";
 import type { ChatQuirks } from "./quirks.ts";
 

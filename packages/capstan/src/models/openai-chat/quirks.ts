@@ -1,5 +1,5 @@
-import type { Json } from "../../json.ts";
-import type { ServerSupport } from "../../settings/servers.ts";
+import type { Json } from "../../base/json.ts";
+import type { ServerSupport } from "../../kernel/settings/servers.ts";
 import type { SpecialTokens } from "../special-tokens.ts";
 
 /**

@@ -1,6 +1,6 @@
-import { AgentError } from "../../errors.ts";
-import { isRecord } from "../../json.ts";
-import type { Chunk, StopReason } from "../../model.ts";
+import { AgentError } from "../../base/errors.ts";
+import { isRecord } from "../../base/json.ts";
+import type { Chunk, StopReason } from "../../kernel/model.ts";
 import { createEventShapes } from "../event-shapes.ts";
 import { readLogprobs } from "../logprobs.ts";
 import { createStreamIdentity, type StreamIdentity } from "../stream-identity.ts";

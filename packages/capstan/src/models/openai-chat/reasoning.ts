@@ -1,4 +1,4 @@
-import { isRecord, type Json } from "../../json.ts";
+import { isRecord, type Json } from "../../base/json.ts";
 
 type Detail = Record<string, unknown>;
 

@@ -9,6 +9,9 @@
  *
  * Names of control tokens are broken up, unless the server is known to read them as text.
  */
+
+import { isRecord, type Json } from "../../base/json.ts";
+import { createHistoryJoiner } from "../../features/exact-requests/history-joiner.ts";
 import {
   type AssistantEntry,
   type Entry,
@@ -19,11 +22,10 @@ import {
   type MediaPart,
   type Part,
   toPlainText,
-} from "../../history.ts";
-import { isRecord, type Json } from "../../json.ts";
-import type { ModelRequest, ToolSpec } from "../../model.ts";
-import { createHistoryJoiner } from "../../requests/history-joiner.ts";
-import type { ToolChoice } from "../../settings/settings.ts";
+} from "../../kernel/history.ts";
+import type { ModelRequest, ToolSpec } from "../../kernel/model.ts";
+import type { ToolChoice } from "../../kernel/settings/settings.ts";
+import { withDistinctCallIds } from "../distinct-call-ids.ts";
 import { breakTokensAcross } from "../special-tokens.ts";
 import { getOwnData, toList, type WireSettings } from "../wire.ts";
 import { describeMedia } from "../wire-media.ts";
@@ -53,7 +55,7 @@ export function createChatRequest(
     const system =
       instructions &&
       JSON.stringify({ role: quirks.systemRole ?? "system", content: sanitizeText(sanitize, instructions) });
-    const { text: joined } = joinMessages(history);
+    const { text: joined } = joinMessages(withDistinctCallIds(history));
     const separator = system !== "" && joined !== "" ? "," : "";
     const tools = selectTools(request, quirks);
     const fields = buildChatFields(request, settings, { quirks, tools });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import type { Chunk, ModelRequest } from "../../model.ts";
-import type { ModelSettings } from "../../settings/settings.ts";
-import { findNamedProblems } from "../../settings/support.ts";
+import type { Chunk, ModelRequest } from "../../kernel/model.ts";
+import type { ModelSettings } from "../../kernel/settings/settings.ts";
+import { findNamedProblems } from "../../kernel/settings/support.ts";
 import { findCompatibleServer } from "../compatible-servers.ts";
 import { createChatWire, openAiChat } from "../openai-chat.ts";
 import type { Wire } from "../wire.ts";

@@ -1,12 +1,12 @@
-import type { ModelRequest } from "../../model.ts";
+import type { ModelRequest } from "../../kernel/model.ts";
 import {
   acceptsParallelCalls,
   acceptsSampling,
   buildCacheFields,
   findReasoning,
   resolveOpenAiEffort,
-} from "../../settings/openai-models.ts";
-import { buildEffortFields } from "../../settings/servers.ts";
+} from "../../kernel/settings/openai-models.ts";
+import { buildEffortFields } from "../../kernel/settings/servers.ts";
 import type { WireSettings } from "../wire.ts";
 import type { ChatQuirks } from "./quirks.ts";
 

@@ -1,4 +1,4 @@
-import { isRecord } from "../../json.ts";
+import { isRecord } from "../../base/json.ts";
 import type { JsonSchema } from "../../schema/schema.ts";
 import { getRequired } from "../wire.ts";
 

@@ -1,5 +1,5 @@
-import { isRecord } from "../../json.ts";
-import type { Usage } from "../../model.ts";
+import { isRecord } from "../../base/json.ts";
+import type { Usage } from "../../kernel/model.ts";
 
 /** Finds the usage of a chat completion, wherever the server puts it. */
 export function findChatUsage(

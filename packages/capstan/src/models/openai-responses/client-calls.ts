@@ -1,7 +1,7 @@
-import type { Part, ResultEntry } from "../../history.ts";
-import { toPlainText } from "../../history.ts";
-import type { HostedToolSpec } from "../../hosted/hosted-tool.ts";
-import { isRecord } from "../../json.ts";
+import { isRecord } from "../../base/json.ts";
+import type { Part, ResultEntry } from "../../kernel/history.ts";
+import { toPlainText } from "../../kernel/history.ts";
+import type { HostedToolSpec } from "../../kernel/hosted-tool.ts";
 
 type Fields = { readonly [field: string]: unknown };
 

@@ -1,4 +1,4 @@
-import { isSameJson } from "../../json.ts";
+import { isSameJson } from "../../base/json.ts";
 import { createInconsistencyError } from "../stream-identity.ts";
 
 /** Follows the numbers of the events. */

@@ -1,4 +1,4 @@
-import { AgentError, type ErrorCode } from "../../errors.ts";
+import { AgentError, type ErrorCode } from "../../base/errors.ts";
 import { maskKeys } from "../http-failure.ts";
 
 const maxMessageLength = 500;

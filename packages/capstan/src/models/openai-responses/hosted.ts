@@ -1,6 +1,6 @@
-import type { CitedSource, HostedKind, HostedToolSpec } from "../../hosted/hosted-tool.ts";
-import { isRecord, type Json } from "../../json.ts";
-import type { Chunk } from "../../model.ts";
+import { isRecord, type Json } from "../../base/json.ts";
+import type { CitedSource, HostedKind, HostedToolSpec } from "../../kernel/hosted-tool.ts";
+import type { Chunk } from "../../kernel/model.ts";
 import { filterRecords } from "../wire.ts";
 
 type Fields = { readonly [field: string]: unknown };

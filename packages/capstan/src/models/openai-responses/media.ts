@@ -1,6 +1,6 @@
-import { type GeneratedMedia, type MediaPart, type Part, toPlainText } from "../../history.ts";
-import { isRecord, type Json } from "../../json.ts";
-import type { Chunk } from "../../model.ts";
+import { isRecord, type Json } from "../../base/json.ts";
+import { type GeneratedMedia, type MediaPart, type Part, toPlainText } from "../../kernel/history.ts";
+import type { Chunk } from "../../kernel/model.ts";
 import { getOwnData } from "../wire.ts";
 import { createMediaChunk, detectImageType, findSource, getExtension, getMediaType } from "../wire-media.ts";
 

@@ -1,7 +1,7 @@
-import { AgentError } from "../../errors.ts";
-import type { HostedToolSpec } from "../../hosted/hosted-tool.ts";
-import { isRecord, type Json } from "../../json.ts";
-import type { Chunk, StopReason } from "../../model.ts";
+import { AgentError } from "../../base/errors.ts";
+import { isRecord, type Json } from "../../base/json.ts";
+import type { HostedToolSpec } from "../../kernel/hosted-tool.ts";
+import type { Chunk, StopReason } from "../../kernel/model.ts";
 import { createEventShapes } from "../event-shapes.ts";
 import { createInconsistencyError } from "../stream-identity.ts";
 import { createFinish, tagData, toList, type WireEvent, type WireReader } from "../wire.ts";

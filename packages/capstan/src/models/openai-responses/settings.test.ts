@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { Chunk, ModelRequest } from "../../model.ts";
-import type { ModelSettings } from "../../settings/settings.ts";
+import type { Chunk, ModelRequest } from "../../kernel/model.ts";
+import type { ModelSettings } from "../../kernel/settings/settings.ts";
 import { openAiResponses } from "../openai-responses.ts";
 
 const tools = [{ name: "pay", description: "Pays", input: { type: "object", properties: {} } }];

@@ -1,10 +1,10 @@
-import type { ModelRequest } from "../../model.ts";
+import type { ModelRequest } from "../../kernel/model.ts";
 import {
   acceptsSampling,
   buildCacheFields,
   findReasoning,
   resolveOpenAiEffort,
-} from "../../settings/openai-models.ts";
+} from "../../kernel/settings/openai-models.ts";
 import type { WireSettings } from "../wire.ts";
 
 type Fields = { readonly [field: string]: unknown };

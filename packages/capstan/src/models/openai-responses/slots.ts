@@ -1,5 +1,5 @@
-import { isRecord } from "../../json.ts";
-import type { Chunk } from "../../model.ts";
+import { isRecord } from "../../base/json.ts";
+import type { Chunk } from "../../kernel/model.ts";
 import { readLogprobs } from "../logprobs.ts";
 import { createInconsistencyError } from "../stream-identity.ts";
 import { findRest } from "./completeness.ts";

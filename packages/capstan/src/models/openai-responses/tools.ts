@@ -1,5 +1,5 @@
-import { isRecord } from "../../json.ts";
-import type { ToolSpec } from "../../model.ts";
+import { isRecord } from "../../base/json.ts";
+import type { ToolSpec } from "../../kernel/model.ts";
 import type { JsonSchema } from "../../schema/schema.ts";
 import { createToolNames, filterRecords, getRequired, hashShort, type ToolNames } from "../wire.ts";
 

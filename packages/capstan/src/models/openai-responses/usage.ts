@@ -1,5 +1,5 @@
-import { isRecord } from "../../json.ts";
-import type { Chunk, Usage } from "../../model.ts";
+import { isRecord } from "../../base/json.ts";
+import type { Chunk, Usage } from "../../kernel/model.ts";
 
 export function toUsageChunks(usage: { readonly [field: string]: unknown }): readonly Chunk[] {
   const inputTokens = toCount(usage.input_tokens);

@@ -1,4 +1,4 @@
-import { isRecord, type Json } from "../../json.ts";
+import { isRecord, type Json } from "../../base/json.ts";
 
 /** Maximum characters shown of each value. */
 const maxShownLength = 80;

@@ -17,7 +17,7 @@ import {
   type ResultEntry,
   toPlainText,
   type UserEntry,
-} from "../../history.ts";
+} from "../../kernel/history.ts";
 import { breakTokens, type SpecialTokens } from "../special-tokens.ts";
 import { quoteMarkers } from "./call-head.ts";
 

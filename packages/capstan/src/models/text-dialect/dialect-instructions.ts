@@ -1,6 +1,6 @@
-import { isRecord, type Json } from "../../json.ts";
-import type { ModelRequest, ToolSpec } from "../../model.ts";
-import type { ToolChoice } from "../../settings/settings.ts";
+import { isRecord, type Json } from "../../base/json.ts";
+import type { ModelRequest, ToolSpec } from "../../kernel/model.ts";
+import type { ToolChoice } from "../../kernel/settings/settings.ts";
 import { toList } from "../wire.ts";
 import { quoteMarkers } from "./call-head.ts";
 
@@ -60,9 +60,7 @@ function describeTool(tool: ToolSpec): string {
 function buildExample(schema: unknown, depth: number): Json {
   if (!isRecord(schema)) return {};
   const { const: fixed, default: usual, examples, enum: values } = schema;
-  // An example with a `phrase` is user input, not a value.
-  const shown = toList(examples).filter((example) => !(isRecord(example) && "phrase" in example));
-  const given = [fixed, usual, ...shown, ...toList(values)].find((value) => value !== undefined);
+  const given = [fixed, usual, ...toList(examples), ...toList(values)].find((value) => value !== undefined);
   if (given !== undefined) return given as Json;
   const [alternative] = [...toList(schema.anyOf), ...toList(schema.oneOf)];
   if (alternative !== undefined && depth > 0) return buildExample(alternative, depth - 1);

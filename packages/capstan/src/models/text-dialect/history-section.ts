@@ -8,7 +8,7 @@
 //   Respond with either: …
 //
 // Lines of the contents that look like these labels are quoted, so that no content can imitate another speaker.
-import { type Entry, formatPlaceholder, getText, type Part, type UserEntry } from "../../history.ts";
+import { type Entry, formatPlaceholder, getText, type Part, type UserEntry } from "../../kernel/history.ts";
 
 const label = /^(?=[\s\p{Cf}>*_]*(?:user|assistant|tool|summary|system|conversation history)[\s*_]*:)/gimu;
 

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { Chunk } from "../../model.ts";
+import type { Chunk } from "../../kernel/model.ts";
 import { readCpuMs } from "../../testing/cpu-time.ts";
 import { createDialectParser } from "./parser.ts";
 

@@ -7,7 +7,7 @@
 // A marker counts only at the start of a line (after up to three spaces) and outside a Markdown code fence, so quoted
 // markers stay text. Blank lines around calls and thoughts are layout and are dropped; all other text is unchanged.
 // Every decision depends on the text alone, never on how it is split into chunks.
-import type { Chunk } from "../../model.ts";
+import type { Chunk } from "../../kernel/model.ts";
 import { callMarker, readHead, readUnfinishedHead } from "./call-head.ts";
 import { createJsonScanner } from "./json-end.ts";
 

@@ -1,7 +1,7 @@
-import { AgentError } from "../../errors.ts";
-import { type Fact, factVersion, type UnplacedFact } from "../../event.ts";
-import { identifyFact } from "../../ids.ts";
-import type { AppendOptions, Store } from "../../store.ts";
+import { AgentError } from "../../base/errors.ts";
+import { type Fact, factVersion, type UnplacedFact } from "../../kernel/event.ts";
+import { identifyFact } from "../../kernel/ids.ts";
+import type { AppendOptions, Store } from "../../runtime/store.ts";
 import { toSearchText } from "../search-text.ts";
 import { getRunState, isListedRunStart } from "../store-rules.ts";
 import { getSummaryChange } from "../summarize-run.ts";

@@ -1,4 +1,4 @@
-import type { Store } from "../../store.ts";
+import type { Store } from "../../runtime/store.ts";
 import type { Queries } from "./database.ts";
 import { assertStorableId } from "./leases.ts";
 import { decodeJson, decodeText, encodeText } from "./stored-text.ts";

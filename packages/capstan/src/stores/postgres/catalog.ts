@@ -1,5 +1,5 @@
-import { identifyRunStart } from "../../ids.ts";
-import type { ListOptions, RunInfo, SessionInfo, Store } from "../../store.ts";
+import { identifyRunStart } from "../../kernel/ids.ts";
+import type { ListOptions, RunInfo, SessionInfo, Store } from "../../runtime/store.ts";
 import { clampRowLimit, findNewerVersion } from "../store-rules.ts";
 import type { Database, Statement } from "./database.ts";
 import { assertStorableId } from "./leases.ts";

@@ -1,4 +1,4 @@
-import { AgentError } from "../../errors.ts";
+import { AgentError } from "../../base/errors.ts";
 import { migrate } from "./migrations.ts";
 import type { PostgresPool, PostgresRow } from "./pool.ts";
 import { isTransient, toStoreError } from "./store-error.ts";

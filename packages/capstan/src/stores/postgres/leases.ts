@@ -1,5 +1,5 @@
-import { AgentError } from "../../errors.ts";
-import type { Store } from "../../store.ts";
+import { AgentError } from "../../base/errors.ts";
+import type { Store } from "../../runtime/store.ts";
 import type { Database } from "./database.ts";
 import { encodeText } from "./stored-text.ts";
 

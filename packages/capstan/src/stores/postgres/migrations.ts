@@ -1,4 +1,4 @@
-import { AgentError } from "../../errors.ts";
+import { AgentError } from "../../base/errors.ts";
 import { buildEndedRuns } from "./ended-runs.ts";
 import { assertPartitions, buildPartitions } from "./partitions.ts";
 import type { PostgresClient, PostgresPool } from "./pool.ts";

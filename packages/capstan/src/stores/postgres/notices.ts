@@ -1,5 +1,5 @@
-import type { BusSubscription, DeltaBus } from "../../delta-bus.ts";
-import type { Store } from "../../store.ts";
+import type { BusSubscription, DeltaBus } from "../../buses/delta-bus.ts";
+import type { Store } from "../../runtime/store.ts";
 import { splitDeltas } from "../delta-buffer.ts";
 import type { Watchers } from "../watchers.ts";
 import { createWorkWatchers } from "../watchers.ts";

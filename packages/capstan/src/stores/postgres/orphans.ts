@@ -1,4 +1,4 @@
-import type { OrphanOptions, Store } from "../../store.ts";
+import type { OrphanOptions, Store } from "../../runtime/store.ts";
 import { clampRowLimit } from "../store-rules.ts";
 import { buildRunColumns, toRunInfo } from "./catalog.ts";
 import type { Database, Statement } from "./database.ts";

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, it, vi } from "vitest";
-import type { BusMessage } from "../../delta-bus.ts";
-import type { PositionedDelta } from "../../store.ts";
+import type { BusMessage } from "../../buses/delta-bus.ts";
+import type { PositionedDelta } from "../../runtime/store.ts";
 import { createOutbox } from "./outbox.ts";
 
 const bytesOf = (text: string) => new TextEncoder().encode(text).length;

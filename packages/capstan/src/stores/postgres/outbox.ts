@@ -1,6 +1,6 @@
-import type { BusMessage, DeltaBus } from "../../delta-bus.ts";
-import type { Json } from "../../json.ts";
-import type { PositionedDelta } from "../../store.ts";
+import type { Json } from "../../base/json.ts";
+import type { BusMessage, DeltaBus } from "../../buses/delta-bus.ts";
+import type { PositionedDelta } from "../../runtime/store.ts";
 
 /** Queues notices for other processes and sends them in batches, as messages within the limit of Postgres. */
 export interface Outbox {

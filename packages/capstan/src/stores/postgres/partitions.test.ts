@@ -1,7 +1,7 @@
 import { findPostgresFolder, type PostgresServer, startPostgres } from "@capstan/verification/postgres";
 import type pg from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { Store } from "../../store.ts";
+import type { Store } from "../../runtime/store.ts";
 import { acquireTestLease, createStartFact } from "../../testing/store-suite/facts-for-suite.ts";
 import { postgres } from "./postgres.ts";
 

@@ -1,4 +1,4 @@
-import { AgentError } from "../../errors.ts";
+import { AgentError } from "../../base/errors.ts";
 import type { PostgresPool } from "./pool.ts";
 
 const maxPartitions = 256;

@@ -1,4 +1,4 @@
-import type { DeltaBus } from "../../delta-bus.ts";
+import type { DeltaBus } from "../../buses/delta-bus.ts";
 import { openListener } from "./listener.ts";
 import type { PostgresClient, PostgresPool } from "./pool.ts";
 

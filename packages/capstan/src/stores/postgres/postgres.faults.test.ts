@@ -10,9 +10,10 @@ import {
 } from "@capstan/verification/postgres";
 import type pg from "pg";
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
-import type { DeltaBus } from "../../delta-bus.ts";
-import type { UnplacedFact } from "../../event.ts";
-import type { Lease, PositionedDelta, Store, StoreNotice } from "../../store.ts";
+import type { DeltaBus } from "../../buses/delta-bus.ts";
+import { inProcessBus } from "../../buses/in-process.ts";
+import type { UnplacedFact } from "../../kernel/event.ts";
+import type { Lease, PositionedDelta, Store, StoreNotice } from "../../runtime/store.ts";
 import { postgres } from "./postgres.ts";
 
 let server: PostgresServer;
@@ -290,6 +291,38 @@ describe.skipIf(!findPostgresFolder())(
         await vi.waitFor(() => expect(heard).toEqual([{ type: "facts" }]), 30_000);
         await writer.sendMessage("r", { key: "k", type: "steer", text: "left" });
         await vi.waitFor(() => expect(heard).toContainEqual({ type: "message", runId: "r" }), 30_000);
+        await reader.close();
+      });
+
+      it("receive nothing of a forged message on the bus, and its sender no error", async () => {
+        const bus = inProcessBus();
+        const reader = postgres(server.pool(), { bus });
+        const heard: StoreNotice[] = [];
+        reader.watch("s", (news) => heard.push(news));
+        let number = 0;
+        const forge = (...message: unknown[]) => {
+          number += 1;
+          const text = JSON.stringify(["forger", number, "session s", ...message]);
+          return bus.publish([{ topic: "session s", text }]);
+        };
+        await forge("facts", 1);
+        const { after, delta } = piece("x");
+        const bodies = [
+          { delta: null },
+          { type: "done" },
+          { type: "toString" },
+          { seq: 9 },
+          { sessionId: "t" },
+        ];
+        const forgeries = [null, 7, "x", [], {}, { after }, { after, delta: null }, { after: "1", delta }];
+        for (const forged of [
+          ...forgeries,
+          ...bodies.map((body) => ({ after, delta: { ...delta, ...body } })),
+        ])
+          await forge("live", forged);
+        expect(live(heard)).toEqual([]);
+        await forge("live", null, piece("x"));
+        expect(live(heard)).toEqual([piece("x")]);
         await reader.close();
       });
 

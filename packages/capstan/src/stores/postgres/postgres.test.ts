@@ -2,10 +2,10 @@ import { findPostgresFolder, type PostgresServer, startPostgres } from "@capstan
 import fc from "fast-check";
 import type pg from "pg";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { type FactBody, factVersion, type UnplacedFact } from "../../event.ts";
-import type { Json } from "../../json.ts";
+import type { Json } from "../../base/json.ts";
+import { type FactBody, factVersion, type UnplacedFact } from "../../kernel/event.ts";
+import type { Lease, ListOptions, Store } from "../../runtime/store.ts";
 import { session } from "../../sessions/session.ts";
-import type { Lease, ListOptions, Store } from "../../store.ts";
 import { storeSuite } from "../../testing/store-suite.ts";
 import { memory } from "../memory.ts";
 import { buildListQuery } from "./catalog.ts";

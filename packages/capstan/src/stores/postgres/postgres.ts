@@ -6,9 +6,11 @@
 // `snapshots`; `run_summaries` and `ended_runs`; and `version`. Ids are stored as in a JSON string, without the quotes. Other processes are notified on a
 // bus, after the transaction that stores the data and in batches (`notices.ts`): by default with NOTIFY, on a channel
 // per session.
-import type { DeltaBus } from "../../delta-bus.ts";
-import { AgentError } from "../../errors.ts";
-import type { RunMessage, Store } from "../../store.ts";
+
+import { AgentError } from "../../base/errors.ts";
+import type { DeltaBus } from "../../buses/delta-bus.ts";
+import { assertFactTypes } from "../../kernel/fact-types.ts";
+import type { RunMessage, Store } from "../../runtime/store.ts";
 import { assertAcceptsMessages, assertCanRetry } from "../store-rules.ts";
 import { createWatchers, withWorkNotices } from "../watchers.ts";
 import { createAppendQueue } from "./append.ts";
@@ -70,6 +72,7 @@ export function postgres(pool: PostgresPool, options: PostgresOptions = {}): Sto
 
   const append: Store["append"] = async (facts, at) => {
     const { sessionId } = at.lease;
+    assertFactTypes(facts);
     try {
       const appended = await appends.append(facts, at);
       notices.onFacts(sessionId, appended.at(-1)?.seq);

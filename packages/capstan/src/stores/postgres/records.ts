@@ -1,4 +1,4 @@
-import type { RecordFilter, Records, StoredRecord } from "../../store.ts";
+import type { RecordFilter, Records, StoredRecord } from "../../kernel/records.ts";
 import {
   assertVersion,
   clampRowLimit,

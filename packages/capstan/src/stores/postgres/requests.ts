@@ -1,5 +1,5 @@
-import type { StoredRequest } from "../../requests/stored-request.ts";
-import type { Store } from "../../store.ts";
+import type { StoredRequest } from "../../features/exact-requests/stored-request.ts";
+import type { Store } from "../../runtime/store.ts";
 import { clampRowLimit } from "../store-rules.ts";
 import type { Queries } from "./database.ts";
 import { decodeJson, encodeText } from "./stored-text.ts";

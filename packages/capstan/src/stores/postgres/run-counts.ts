@@ -1,4 +1,4 @@
-import type { Store } from "../../store.ts";
+import type { Store } from "../../runtime/store.ts";
 import type { Database } from "./database.ts";
 
 /** Counts unfinished runs, which have a separate index. */

@@ -2,8 +2,8 @@ import { findPostgresFolder, type PostgresServer, startPostgres } from "@capstan
 import fc from "fast-check";
 import type pg from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { RunFilter, RunQuery, RunSort, RunSummary } from "../../run-summary.ts";
-import type { Store } from "../../store.ts";
+import type { RunFilter, RunQuery, RunSort, RunSummary } from "../../runtime/run-catalog.ts";
+import type { Store } from "../../runtime/store.ts";
 import { acquireTestLease } from "../../testing/store-suite/facts-for-suite.ts";
 import {
   createAnswerFact,

@@ -1,5 +1,5 @@
-import { factVersion, type UnplacedFact } from "../../event.ts";
-import { getScope } from "../../store.ts";
+import { factVersion, type UnplacedFact } from "../../kernel/event.ts";
+import { getScope } from "../../kernel/session-id.ts";
 import { countTokens, foldSummaries, type SummaryChange, type SummaryRow } from "../summarize-run.ts";
 import type { Database, Queries } from "./database.ts";
 import type { PostgresRow } from "./pool.ts";

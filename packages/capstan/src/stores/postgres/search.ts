@@ -1,7 +1,7 @@
-import { type Fact, factVersion } from "../../event.ts";
-import { buildExcerpt, scoreMatch, splitQuery } from "../../match-words.ts";
-import type { SearchHit, Store } from "../../store.ts";
-import { splitWords } from "../../words.ts";
+import { buildExcerpt, scoreMatch, splitQuery } from "../../base/match-words.ts";
+import { splitWords } from "../../base/words.ts";
+import { type Fact, factVersion } from "../../kernel/event.ts";
+import type { SearchHit, Store } from "../../runtime/store.ts";
 import { toSearchText } from "../search-text.ts";
 import { clampRowLimit } from "../store-rules.ts";
 import type { Database, Statement } from "./database.ts";

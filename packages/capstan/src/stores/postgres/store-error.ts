@@ -1,4 +1,4 @@
-import { AgentError, describeThrown, type ErrorCode, truncateMessage } from "../../errors.ts";
+import { AgentError, describeThrown, type ErrorCode, truncateMessage } from "../../base/errors.ts";
 
 type ErrorReason = {
   readonly codes?: RegExp;

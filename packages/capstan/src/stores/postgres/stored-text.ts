@@ -1,8 +1,8 @@
 // Postgres text cannot contain NUL or lone surrogates. JSON escapes both, so free text is stored as JSON; ids are stored
 // without the quotes, so that most look unchanged.
-import { AgentError } from "../../errors.ts";
-import type { Fact } from "../../event.ts";
-import { splitWords } from "../../words.ts";
+import { AgentError } from "../../base/errors.ts";
+import { splitWords } from "../../base/words.ts";
+import type { Fact } from "../../kernel/event.ts";
 import { assertKnownVersion } from "../store-rules.ts";
 import type { PostgresRow } from "./pool.ts";
 

@@ -1,5 +1,5 @@
-import type { BusSubscription, DeltaBus } from "../../delta-bus.ts";
-import type { PositionedDelta } from "../../store.ts";
+import type { BusSubscription, DeltaBus } from "../../buses/delta-bus.ts";
+import { isPositionedDelta } from "../is-positioned-delta.ts";
 import type { Watchers } from "../watchers.ts";
 import type { Database } from "./database.ts";
 import { decodeText, encodeText } from "./stored-text.ts";
@@ -119,8 +119,10 @@ function receive(
     onJoin(sessionId, from);
     return;
   }
-  const passOn = (deltas: readonly unknown[]) =>
-    watchers.notifyRemote(sessionId, { type: "deltas", deltas: deltas as PositionedDelta[] });
+  const passOn = (given: readonly unknown[]) => {
+    const deltas = given.filter((value) => isPositionedDelta(value, sessionId));
+    if (deltas.length > 0) watchers.notifyRemote(sessionId, { type: "deltas", deltas });
+  };
   const isNext = watched.origin === from && Number(watched.number) + 1 === number;
   if (!isNext && watched.origin !== undefined) watchers.resetRemote(sessionId);
   Object.assign(watched, { origin: from, number });

@@ -1,7 +1,7 @@
 import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { AgentError } from "../../errors.ts";
+import { AgentError } from "../../base/errors.ts";
 import { type Connection, createConnection } from "./connection.ts";
 import { assertOurs } from "./migrations.ts";
 import { isBusy, toStoreError } from "./store-error.ts";

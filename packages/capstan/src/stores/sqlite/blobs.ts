@@ -1,4 +1,4 @@
-import type { Store } from "../../store.ts";
+import type { Store } from "../../runtime/store.ts";
 import type { Connection } from "./connection.ts";
 import { ensureSession } from "./fact-log.ts";
 import { encodeText, fromStoredText } from "./stored-text.ts";

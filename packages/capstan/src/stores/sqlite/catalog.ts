@@ -1,5 +1,5 @@
-import { identifyRunStart } from "../../ids.ts";
-import type { FoundRun, ListOptions, RunInfo, ScopeSize, SessionInfo, Store } from "../../store.ts";
+import { identifyRunStart } from "../../kernel/ids.ts";
+import type { FoundRun, ListOptions, RunInfo, ScopeSize, SessionInfo, Store } from "../../runtime/store.ts";
 import { clampRowLimit, findNewerVersion } from "../store-rules.ts";
 import type { Connection, SqlValue } from "./connection.ts";
 import { isSession, scopeColumn } from "./migrations.ts";

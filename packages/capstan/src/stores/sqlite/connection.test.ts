@@ -13,8 +13,9 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { withOrdinaryRights } from "@capstan/verification/ordinary-rights";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { UnplacedFact } from "../../event.ts";
+import type { UnplacedFact } from "../../kernel/event.ts";
 import { createConnection, openConnection } from "./connection.ts";
 import { fileVersion, migrate } from "./migrations.ts";
 import { sqlite } from "./sqlite.ts";
@@ -113,16 +114,14 @@ describe("a file that cannot be a store", () => {
     await filled();
     chmodSync(file, 0o444);
     chmodSync(folder, 0o755);
-    expect(await openedByNobody()).toMatch(
+    expect(await child()).toMatch(
       /^store_failed Cannot write to the store .*Allow reading and writing of ".*store\.db"/,
     );
     chmodSync(file, 0o666);
     chmodSync(folder, 0o555);
-    expect(await openedByNobody()).toMatch(
-      /^store_failed .*Allow reading and writing of "[^"]*capstan-sqlite-[^/]*"/,
-    );
+    expect(await child()).toMatch(/^store_failed .*Allow reading and writing of "[^"]*capstan-sqlite-[^/]*"/);
     chmodSync(folder, 0o777);
-    expect(await openedByNobody()).toBe("opened");
+    expect(await child()).toBe("opened");
   });
 });
 
@@ -222,17 +221,12 @@ function change(sql: string): void {
   database.close();
 }
 
-/** Permissions do not hold for root, who therefore becomes somebody else first. */
-function openedByNobody(): Promise<string> {
-  return child(process.getuid?.() === 0 ? "process.setgid(65534); process.setuid(65534);" : "");
-}
-
-async function child(first = ""): Promise<string> {
+async function child(): Promise<string> {
   const script = `import { sqlite } from ${JSON.stringify(import.meta.resolve("./sqlite.ts"))};
-    ${first}
     try { const store = sqlite(${JSON.stringify(file)}); process.stdout.write("opened"); await store.close(); }
     catch (error) { process.stdout.write(error.code + " " + error.message); }`;
-  const running = spawn(process.execPath, ["--input-type=module", "-e", script]);
+  const [program, ...args] = withOrdinaryRights([process.execPath, "--input-type=module", "-e", script]);
+  const running = spawn(program, args);
   let said = "";
   for (const stream of [running.stdout, running.stderr])
     stream.on("data", (data) => {

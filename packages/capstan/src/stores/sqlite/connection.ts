@@ -1,7 +1,7 @@
 import { accessSync, constants, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { DatabaseSync, type StatementSync } from "node:sqlite";
-import { AgentError } from "../../errors.ts";
+import { AgentError } from "../../base/errors.ts";
 import { createFileGuard } from "./file-guard.ts";
 import { assertOurs, migrate } from "./migrations.ts";
 import { isBusy, toStoreError } from "./store-error.ts";

@@ -2,8 +2,8 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import type { UnplacedFact } from "../../event.ts";
-import type { Store } from "../../store.ts";
+import type { UnplacedFact } from "../../kernel/event.ts";
+import type { Store } from "../../runtime/store.ts";
 import { type Connection, openConnection } from "./connection.ts";
 import { createSqliteStore } from "./sqlite-store.ts";
 

@@ -1,4 +1,4 @@
-import { factVersion } from "../../event.ts";
+import { factVersion } from "../../kernel/event.ts";
 import type { Connection } from "./connection.ts";
 import { summarizeFacts } from "./run-summaries.ts";
 import { indexFact } from "./search.ts";

@@ -1,7 +1,8 @@
-import { AgentError } from "../../errors.ts";
-import { type Fact, factVersion, type UnplacedFact } from "../../event.ts";
-import { identifyFact } from "../../ids.ts";
-import type { Lease, RunInfo, Store } from "../../store.ts";
+import { AgentError } from "../../base/errors.ts";
+import { type Fact, factVersion, type UnplacedFact } from "../../kernel/event.ts";
+import { assertFactTypes } from "../../kernel/fact-types.ts";
+import { identifyFact } from "../../kernel/ids.ts";
+import type { Lease, RunInfo, Store } from "../../runtime/store.ts";
 import { getRunState, isListedRunStart } from "../store-rules.ts";
 import type { Connection } from "./connection.ts";
 import { insertRequests } from "./requests.ts";
@@ -43,6 +44,7 @@ export function createFactLog(
     append: (facts, { expected, lease, acknowledged = [], requests = [] }) =>
       write(() => {
         assertHeld(lease);
+        assertFactTypes(facts);
         const session = findSessionRow(connection, lease.sessionId);
         const position = session?.facts ?? 0;
         if (

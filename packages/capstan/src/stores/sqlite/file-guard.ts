@@ -1,6 +1,6 @@
 import { statSync } from "node:fs";
 import { resolve } from "node:path";
-import { AgentError } from "../../errors.ts";
+import { AgentError } from "../../base/errors.ts";
 
 /**
  * Returns a function that throws once the file of an open database, or its write-ahead log, was deleted or replaced.

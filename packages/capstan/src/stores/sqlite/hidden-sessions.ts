@@ -1,7 +1,7 @@
 // A session with many facts is neither written nor deleted in one transaction, which would block the process. While it is
 // written or deleted in parts, it is hidden: its row has an id that no session has, no facts and no date. A hidden
 // session whose `until` has passed is deleted by the next process that opens the file.
-import { AgentError } from "../../errors.ts";
+import { AgentError } from "../../base/errors.ts";
 import type { Connection } from "./connection.ts";
 import { ensureSession, findSessionRow } from "./fact-log.ts";
 import { isSession } from "./migrations.ts";

@@ -1,5 +1,5 @@
-import { AgentError } from "../../errors.ts";
-import type { Lease, Store } from "../../store.ts";
+import { AgentError } from "../../base/errors.ts";
+import type { Lease, Store } from "../../runtime/store.ts";
 import type { Connection } from "./connection.ts";
 import { encodeText } from "./stored-text.ts";
 import type { WorkQueue } from "./work-queue.ts";

@@ -1,4 +1,4 @@
-import { AgentError } from "../../errors.ts";
+import { AgentError } from "../../base/errors.ts";
 import type { Connection } from "./connection.ts";
 
 /** Identifies our files: "CAPS", stored in the file header. */

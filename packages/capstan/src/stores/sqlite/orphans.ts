@@ -1,4 +1,4 @@
-import type { OrphanOptions, RunInfo, Store } from "../../store.ts";
+import type { OrphanOptions, RunInfo, Store } from "../../runtime/store.ts";
 import { clampRowLimit } from "../store-rules.ts";
 import { type RunRow, runColumns, toRunInfo } from "./catalog.ts";
 import type { Connection } from "./connection.ts";

@@ -1,4 +1,4 @@
-import type { RecordFilter, Records, StoredRecord } from "../../store.ts";
+import type { RecordFilter, Records, StoredRecord } from "../../kernel/records.ts";
 import { assertVersion, clampRowLimit, filterRecords, serializeRecord } from "../store-rules.ts";
 import type { Connection } from "./connection.ts";
 import { dueColumn, isDue, scopeColumn } from "./migrations.ts";

@@ -1,5 +1,5 @@
-import type { StoredRequest } from "../../requests/stored-request.ts";
-import type { Store } from "../../store.ts";
+import type { StoredRequest } from "../../features/exact-requests/stored-request.ts";
+import type { Store } from "../../runtime/store.ts";
 import type { Connection, SqlValue } from "./connection.ts";
 import { encodeText } from "./stored-text.ts";
 import type { WorkQueue } from "./work-queue.ts";

@@ -1,4 +1,4 @@
-import type { Store } from "../../store.ts";
+import type { Store } from "../../runtime/store.ts";
 import type { Connection } from "./connection.ts";
 import { isLeaseValid } from "./leases.ts";
 import type { WorkQueue } from "./work-queue.ts";

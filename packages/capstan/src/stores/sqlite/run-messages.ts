@@ -1,4 +1,4 @@
-import type { RunInfo, RunMessage, Store } from "../../store.ts";
+import type { RunInfo, RunMessage, Store } from "../../runtime/store.ts";
 import { assertAcceptsMessages, assertCanRetry } from "../store-rules.ts";
 import type { Watchers } from "../watchers.ts";
 import type { Connection } from "./connection.ts";

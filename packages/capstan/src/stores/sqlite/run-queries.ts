@@ -1,7 +1,7 @@
-import { AgentError } from "../../errors.ts";
-import { splitQuery } from "../../match-words.ts";
-import type { RunFilter, RunQuery } from "../../run-summary.ts";
-import type { Store } from "../../store.ts";
+import { AgentError } from "../../base/errors.ts";
+import { splitQuery } from "../../base/match-words.ts";
+import type { RunFilter, RunQuery } from "../../runtime/run-catalog.ts";
+import type { Store } from "../../runtime/store.ts";
 import { buildRunConditions, type RunDialect, sortExpressions } from "../run-conditions.ts";
 import { defaultRunLimit, formatRunCursor, parseRunCursor } from "../run-cursor.ts";
 import { assertBucketMs, createStatistics, type StatisticsRow } from "../run-statistics.ts";

@@ -1,6 +1,6 @@
-import type { Fact } from "../../event.ts";
-import type { RunSummary } from "../../run-summary.ts";
-import { getScope } from "../../store.ts";
+import type { Fact } from "../../kernel/event.ts";
+import { getScope } from "../../kernel/session-id.ts";
+import type { RunSummary } from "../../runtime/run-catalog.ts";
 import {
   applySummaryChange,
   buildSummary,

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import type { ListOptions } from "../../store.ts";
+import type { ListOptions } from "../../runtime/store.ts";
 import { buildListQuery } from "./catalog.ts";
 import { openConnection } from "./connection.ts";
 

@@ -1,9 +1,10 @@
 // A row of `search` holds the text of the fact with the same number, preceded by a word for the scope of its session.
 
-import { factVersion, type UnplacedFact } from "../../event.ts";
-import { buildExcerpt, scoreMatch, splitQuery } from "../../match-words.ts";
-import { getScope, type SearchHit, type SearchOptions, type Store } from "../../store.ts";
-import { splitWords } from "../../words.ts";
+import { buildExcerpt, scoreMatch, splitQuery } from "../../base/match-words.ts";
+import { splitWords } from "../../base/words.ts";
+import { factVersion, type UnplacedFact } from "../../kernel/event.ts";
+import { getScope } from "../../kernel/session-id.ts";
+import type { SearchHit, SearchOptions, Store } from "../../runtime/store.ts";
 import { toSearchText } from "../search-text.ts";
 import { clampRowLimit } from "../store-rules.ts";
 import type { Connection } from "./connection.ts";

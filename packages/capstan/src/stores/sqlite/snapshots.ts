@@ -1,4 +1,4 @@
-import type { Lease, Snapshot, Store } from "../../store.ts";
+import type { Lease, Snapshot, Store } from "../../runtime/store.ts";
 import type { Connection } from "./connection.ts";
 import { encodeText } from "./stored-text.ts";
 import type { WorkQueue } from "./work-queue.ts";

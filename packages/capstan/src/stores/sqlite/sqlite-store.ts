@@ -1,4 +1,4 @@
-import type { Store } from "../../store.ts";
+import type { Store } from "../../runtime/store.ts";
 import { createWatchers, createWorkWatchers, withWorkNotices } from "../watchers.ts";
 import { createBlobs } from "./blobs.ts";
 import { createCatalog } from "./catalog.ts";

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { factVersion, type UnplacedFact } from "../../event.ts";
+import { factVersion, type UnplacedFact } from "../../kernel/event.ts";
 import { sqlite } from "./sqlite.ts";
 
 // A store as version 1 of the file has it. It is never edited: files like it are in people's hands.
@@ -235,7 +235,9 @@ describe("a file of version 1", () => {
       code: "newer_version",
       retryable: false,
       message: expect.stringMatching(
-        /version 4 were stored by a newer version of Capstan.*Update this process/,
+        new RegExp(
+          `version ${factVersion + 1} were stored by a newer version of Capstan.*Update this process`,
+        ),
       ),
     });
     expect(await store.read("trip", 0, 3)).toHaveLength(3);

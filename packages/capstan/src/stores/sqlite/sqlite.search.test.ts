@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import type { UnplacedFact } from "../../event.ts";
-import type { Store } from "../../store.ts";
+import type { UnplacedFact } from "../../kernel/event.ts";
+import type { Store } from "../../runtime/store.ts";
 import { memory } from "../memory.ts";
 import { sqlite } from "./sqlite.ts";
 import { encodeText, fromStoredText } from "./stored-text.ts";

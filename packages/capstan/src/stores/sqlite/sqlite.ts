@@ -1,4 +1,4 @@
-import type { Store } from "../../store.ts";
+import type { Store } from "../../runtime/store.ts";
 import { openConnection } from "./connection.ts";
 import { createSqliteStore } from "./sqlite-store.ts";
 

@@ -1,4 +1,4 @@
-import type { Fact } from "../../event.ts";
+import type { Fact } from "../../kernel/event.ts";
 import { assertKnownVersion } from "../store-rules.ts";
 
 export type FactRow = { readonly seq: number; readonly version: number; readonly fact: string };

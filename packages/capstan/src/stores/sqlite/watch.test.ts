@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import type { Store, StoreNotice } from "../../store.ts";
+import type { Store, StoreNotice } from "../../runtime/store.ts";
 import { openConnection } from "./connection.ts";
 import { sqlite } from "./sqlite.ts";
 import { createSqliteStore } from "./sqlite-store.ts";

@@ -1,4 +1,4 @@
-import type { Store } from "../../store.ts";
+import type { Store } from "../../runtime/store.ts";
 import type { Watchers } from "../watchers.ts";
 import type { Connection } from "./connection.ts";
 import { encodeText, fromStoredText } from "./stored-text.ts";

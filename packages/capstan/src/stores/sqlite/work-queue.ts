@@ -1,4 +1,4 @@
-import { AgentError } from "../../errors.ts";
+import { AgentError } from "../../base/errors.ts";
 import type { Connection } from "./connection.ts";
 import { isBusy, toStoreError } from "./store-error.ts";
 

@@ -1,5 +1,5 @@
-import type { UnplacedFact } from "../../event.ts";
-import type { Lease, Store } from "../../store.ts";
+import type { UnplacedFact } from "../../kernel/event.ts";
+import type { Lease, Store } from "../../runtime/store.ts";
 import { getRunState } from "../store-rules.ts";
 import type { Connection } from "./connection.ts";
 import type { SessionDeletion } from "./delete-session.ts";

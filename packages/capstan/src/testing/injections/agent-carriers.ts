@@ -1,5 +1,5 @@
-import { defineAgent } from "../../agent.ts";
-import { agentTool } from "../../run/agent-tool.ts";
+import { agentTool } from "../../features/nested/agent-tool.ts";
+import { defineAgent } from "../../kernel/agent.ts";
 import { gossipModel } from "../obedient-model.ts";
 import { type Carriers, call } from "./injection-lab.ts";
 

@@ -1,4 +1,4 @@
-import type { Entry } from "../../history.ts";
+import type { Entry } from "../../kernel/history.ts";
 import { gossipModel } from "../obedient-model.ts";
 import { type Carrier, type Carriers, call, task } from "./injection-lab.ts";
 

@@ -1,6 +1,6 @@
-import { agentTool } from "../../run/agent-tool.ts";
+import { agentTool } from "../../features/nested/agent-tool.ts";
+import { defineTool, type Tool } from "../../kernel/tool.ts";
 import type { JsonSchema } from "../../schema/schema.ts";
-import { defineTool, type Tool } from "../../tool.ts";
 import { gossipModel } from "../obedient-model.ts";
 import { type Carrier, type Carriers, call, nothing } from "./injection-lab.ts";
 

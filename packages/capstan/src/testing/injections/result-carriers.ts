@@ -1,4 +1,4 @@
-import { defineTool, type Tool } from "../../tool.ts";
+import { defineTool, type Tool } from "../../kernel/tool.ts";
 import { type Carrier, type Carriers, call, nothing } from "./injection-lab.ts";
 
 /** The text is in the result of a tool. */

@@ -1,4 +1,4 @@
-import type { Run } from "../../run/run-handle.ts";
+import type { Run } from "../../runtime/run-handle.ts";
 import { session } from "../../sessions/session.ts";
 import { sessions } from "../../sessions/sessions.ts";
 import { gossipModel } from "../obedient-model.ts";

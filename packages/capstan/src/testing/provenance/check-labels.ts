@@ -1,8 +1,8 @@
-import type { Entry } from "../../history.ts";
-import { getProvenance, type Labels } from "../../provenance.ts";
-import { apply, fold } from "../../state/apply.ts";
-import { parseState, serializeState } from "../../state/snapshot.ts";
-import type { State } from "../../state/state.ts";
+import type { Entry } from "../../kernel/history.ts";
+import { getProvenance, type Labels } from "../../kernel/provenance.ts";
+import type { State } from "../../kernel/state.ts";
+import { apply, fold } from "../../runtime/apply.ts";
+import { parseState, serializeState } from "../../runtime/snapshot.ts";
 import type { World } from "./run-conversation.ts";
 import {
   type Conversation,

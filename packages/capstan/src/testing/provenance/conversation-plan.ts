@@ -1,6 +1,6 @@
 import { type Arbitrary, array, boolean, constant, constantFrom, nat, oneof, record } from "fast-check";
-import type { HandoffPolicy, Policy } from "../../policy.ts";
-import type { Reads } from "../../tool.ts";
+import type { HandoffPolicy, Policy } from "../../kernel/policy.ts";
+import type { Reads } from "../../kernel/tool.ts";
 
 /** The tools of a random conversation: their labels, and what is special about them. */
 export const plannedTools: {

@@ -1,9 +1,9 @@
 // A slow reference for labels and provenance. Every text of a conversation carries a mark, such as `⟦12⟧`, and the tracker
 // knows the sources of every mark. It never sees a fact or a state: it learns what a model is sent, what it writes, and what
 // tools return, store and read, and follows the marks. Nothing may happen in parallel.
-import type { Entry, ResultEntry } from "../../history.ts";
-import type { Provenance } from "../../provenance.ts";
-import type { Reads } from "../../tool.ts";
+import type { Entry, ResultEntry } from "../../kernel/history.ts";
+import type { Provenance } from "../../kernel/provenance.ts";
+import type { Reads } from "../../kernel/tool.ts";
 
 /** Something that neither the user nor the operator wrote, or that is not public. */
 type TrackedSource = {

@@ -1,9 +1,9 @@
-import { type Agent, type AgentDefinition, defineAgent } from "../../agent.ts";
-import { AgentError } from "../../errors.ts";
-import type { Chunk, Model, ModelRequest } from "../../model.ts";
-import type { PolicyOverrides } from "../../policy.ts";
-import { agentTool } from "../../run/agent-tool.ts";
-import { defineTool, type Tool } from "../../tool.ts";
+import { AgentError } from "../../base/errors.ts";
+import { agentTool } from "../../features/nested/agent-tool.ts";
+import { type Agent, type AgentDefinition, defineAgent } from "../../kernel/agent.ts";
+import type { Chunk, Model, ModelRequest } from "../../kernel/model.ts";
+import type { PolicyOverrides } from "../../kernel/policy.ts";
+import { defineTool, type Tool } from "../../kernel/tool.ts";
 import { type PlannedCall, type PlannedRun, type PlannedTurn, plannedTools } from "./conversation-plan.ts";
 import {
   abandonNested,

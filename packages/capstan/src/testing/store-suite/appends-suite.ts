@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import type { FactBody } from "../../event.ts";
-import type { Store } from "../../store.ts";
+import type { FactBody, UnplacedFact } from "../../kernel/event.ts";
+import type { Store } from "../../runtime/store.ts";
 import {
   acquireTestLease,
   createFact,
@@ -43,6 +43,21 @@ export function appendsSuite(getStore: () => Store): void {
       );
       expect(again[0]).toEqual(first);
       expect(await store.read("s1")).toEqual([first, again[1]]);
+    });
+
+    it("refuses a fact of an unknown type, and everything that was appended with it", async () => {
+      const lease = await acquireTestLease(store, "s1");
+      const start = createStartFact("s1", "r1");
+      for (const type of ["note", "constructor", "", undefined, null]) {
+        const unknown = { ...createWarningFact("s1", "r1", "a"), type } as UnplacedFact;
+        const facts = [start, unknown];
+        await expect(store.append(facts, { expected: 0, lease })).rejects.toMatchObject({
+          code: "invalid_input",
+          message: expect.stringContaining("Unknown fact type"),
+        });
+      }
+      expect(await store.read("s1")).toEqual([]);
+      expect(await store.append([start], { expected: 0, lease })).toHaveLength(1);
     });
 
     it("distinguishes the start and the result of a call, and each start after a crash", async () => {

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import type { Store } from "../../store.ts";
+import type { Store } from "../../runtime/store.ts";
 
 /** Blobs: data that is too large for a fact. */
 export function blobsSuite(getStore: () => Store): void {

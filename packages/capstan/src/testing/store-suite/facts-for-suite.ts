@@ -1,7 +1,7 @@
-import type { FactBody, UnplacedFact } from "../../event.ts";
-import { createFactId } from "../../ids.ts";
-import { defaultPolicy } from "../../policy.ts";
-import type { Lease, PositionedDelta, RunMessage, Store } from "../../store.ts";
+import type { FactBody, UnplacedFact } from "../../kernel/event.ts";
+import { createFactId } from "../../kernel/ids.ts";
+import { defaultPolicy } from "../../kernel/policy.ts";
+import type { Lease, PositionedDelta, RunMessage, Store } from "../../runtime/store.ts";
 
 /** Acquires the lease of a session, which must be free. */
 export async function acquireTestLease(

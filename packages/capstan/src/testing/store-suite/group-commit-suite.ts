@@ -1,8 +1,8 @@
 import { array, assert, asyncProperty, constantFrom, integer, record } from "fast-check";
 import { describe, expect, it } from "vitest";
-import { describeThrown } from "../../errors.ts";
-import type { StoredRequest } from "../../requests/stored-request.ts";
-import type { Lease, Store } from "../../store.ts";
+import { describeThrown } from "../../base/errors.ts";
+import type { StoredRequest } from "../../features/exact-requests/stored-request.ts";
+import type { Lease, Store } from "../../runtime/store.ts";
 import { acquireTestLease, createStartFact, createWarningFact } from "./facts-for-suite.ts";
 
 const isLong = typeof process !== "undefined" && process.env.CAPSTAN_LONG === "1";

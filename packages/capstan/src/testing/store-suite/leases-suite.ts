@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import type { Lease, Store } from "../../store.ts";
+import type { Lease, Store } from "../../runtime/store.ts";
 import { acquireTestLease, createStartFact, createWarningFact, delay } from "./facts-for-suite.ts";
 
 /** Leases: who may write to a session. */

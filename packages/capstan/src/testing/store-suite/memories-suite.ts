@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { changeMemories, listMemories, loadMemories, removeMemories } from "../../memories/index.ts";
-import type { Store } from "../../store.ts";
+import type { Store } from "../../runtime/store.ts";
 
 const owner = { user: "ada", scope: "user" };
 

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import type { Json } from "../../json.ts";
-import type { Store } from "../../store.ts";
+import type { Json } from "../../base/json.ts";
+import type { Store } from "../../runtime/store.ts";
 import { delay } from "./facts-for-suite.ts";
 
 /** Versioned records. */

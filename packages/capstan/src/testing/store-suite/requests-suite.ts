@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import type { StoredRequest } from "../../requests/stored-request.ts";
-import type { Store } from "../../store.ts";
+import type { StoredRequest } from "../../features/exact-requests/stored-request.ts";
+import type { Store } from "../../runtime/store.ts";
 import { acquireTestLease, createMessageFact, createStartFact } from "./facts-for-suite.ts";
 
 /** Requests to models, which are stored with the facts. For stores that keep them. */

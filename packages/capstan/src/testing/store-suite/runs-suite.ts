@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it, vi } from "vitest";
-import type { UnplacedFact } from "../../event.ts";
-import { getScope, type OrphanOptions, type RunMessage, type Store } from "../../store.ts";
+import type { UnplacedFact } from "../../kernel/event.ts";
+import { getScope } from "../../kernel/session-id.ts";
+import type { OrphanOptions, RunMessage, Store } from "../../runtime/store.ts";
 import {
   acquireTestLease,
   createDoneFact,

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import { getScope, type ListOptions, type Store } from "../../store.ts";
+import { getScope } from "../../kernel/session-id.ts";
+import type { ListOptions, Store } from "../../runtime/store.ts";
 import { acquireTestLease, createMessageFact, createStartFact } from "./facts-for-suite.ts";
 
 // Scopes that are similar in case, Unicode form, pattern syntax, storage encoding, or byte order.

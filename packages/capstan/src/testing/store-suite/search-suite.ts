@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import { defaultPolicy } from "../../policy.ts";
-import type { Store } from "../../store.ts";
+import { defaultPolicy } from "../../kernel/policy.ts";
+import type { Store } from "../../runtime/store.ts";
 import {
   acquireTestLease,
   createFact,

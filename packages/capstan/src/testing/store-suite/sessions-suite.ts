@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import type { Store } from "../../store.ts";
+import type { Store } from "../../runtime/store.ts";
 import {
   acquireTestLease,
   createMessageFact,

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import type { Store } from "../../store.ts";
+import type { Store } from "../../runtime/store.ts";
 import { acquireTestLease, createStartFact, createWarningFact } from "./facts-for-suite.ts";
 
 /** Snapshots: a cache of the state of a session. */

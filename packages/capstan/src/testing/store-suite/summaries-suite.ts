@@ -1,10 +1,10 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import type { FactBody, UnplacedFact } from "../../event.ts";
-import { createFactId } from "../../ids.ts";
-import type { Usage } from "../../model.ts";
-import { defaultPolicy } from "../../policy.ts";
-import type { RunQuery } from "../../run-summary.ts";
-import type { Store } from "../../store.ts";
+import type { FactBody, UnplacedFact } from "../../kernel/event.ts";
+import { createFactId } from "../../kernel/ids.ts";
+import type { Usage } from "../../kernel/model.ts";
+import { defaultPolicy } from "../../kernel/policy.ts";
+import type { RunQuery } from "../../runtime/run-catalog.ts";
+import type { Store } from "../../runtime/store.ts";
 import { acquireTestLease, createDoneFact, createStartFact, createWaitingFact } from "./facts-for-suite.ts";
 
 type Place = {

@@ -1,8 +1,14 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import type { UnplacedFact } from "../../event.ts";
-import type { NamedTotals, RunFilter, RunStatistics, RunSummary, RunTotals } from "../../run-summary.ts";
-import type { Store } from "../../store.ts";
+import type { UnplacedFact } from "../../kernel/event.ts";
+import type {
+  NamedTotals,
+  RunFilter,
+  RunStatistics,
+  RunSummary,
+  RunTotals,
+} from "../../runtime/run-catalog.ts";
+import type { Store } from "../../runtime/store.ts";
 import { acquireTestLease } from "./facts-for-suite.ts";
 import { createAnswerFact, createEnd, createOwnFact, createResult, createStart } from "./summaries-suite.ts";
 

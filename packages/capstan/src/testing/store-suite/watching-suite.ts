@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it, vi } from "vitest";
-import type { Store, StoreNotice } from "../../store.ts";
+import type { Store, StoreNotice } from "../../runtime/store.ts";
 import {
   acquireTestLease,
   createDelta,

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import type { UnplacedFact } from "../../event.ts";
-import type { SessionWriter, Store } from "../../store.ts";
+import type { UnplacedFact } from "../../kernel/event.ts";
+import type { SessionWriter, Store } from "../../runtime/store.ts";
 import {
   acquireTestLease,
   createDoneFact,

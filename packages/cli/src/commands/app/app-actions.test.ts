@@ -43,7 +43,7 @@ describe("capstan app", () => {
       "What do the notes say?",
     );
     expect(stderr).toContain(
-      "Loading notes…\ntexts-notes: 1 texts read, 1 skipped:\n  picture.bin: .bin files are not read.\n",
+      "Loading notes…\ntexts-notes: 1 text read, 1 skipped:\n  picture.bin: .bin files are not read.\n",
     );
     expect([code, stdout]).toEqual([0, "The plan is ready.\n"]);
     const again = await run("app", "texts-notes", "-p", "Again?");
@@ -125,7 +125,7 @@ describe("capstan app", () => {
     try {
       const words = ["app", "knowledge", "notes", "-p", "When does the ferry leave?"];
       const { stdout, stderr } = await runCli(words, outside);
-      expect(stderr).toContain("knowledge-notes: 1 documents, 1 passages read.");
+      expect(stderr).toContain("knowledge-notes: 1 document, 1 passage read.");
       expect(stdout).toContain("The ferry leaves at nine.");
       expect((await runCli(["app"], { ...outside, folder: tmpdir() })).stdout).toMatch(/^knowledge-notes /m);
     } finally {
@@ -158,7 +158,7 @@ describe("capstan app", () => {
     const cli = startCli(words, project, sourceCommand);
     try {
       const [, url = ""] = await cli.waitForOutput(/listens on (http:\/\/\S+)\n[\s\S]*Ctrl-C/);
-      await cli.waitForOutput(/texts-notes: 1 texts read, 1 skipped:/);
+      await cli.waitForOutput(/texts-notes: 1 text read, 1 skipped:/);
       const answer = await fetch(`${url}/api/data`);
       expect(await answer.json()).toMatchObject({
         sources: [{ id: "texts-notes", state: "ready" }],

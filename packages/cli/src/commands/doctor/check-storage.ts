@@ -2,6 +2,7 @@ import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { dataFolder } from "capstan/data-folder";
+import { formatCount } from "capstan/sessions";
 import { ensureDataFolder } from "../../config/ensure-data-folder.ts";
 import type { Project } from "../../config/load-project.ts";
 import type { Io } from "../../io.ts";
@@ -46,7 +47,7 @@ export async function checkDatabase(flags: WorkspaceFlags, project: Project, io:
         return {
           what,
           state: "ok",
-          says: `${shown}, ${length === 1 ? "1 session" : `${length} sessions`}, intact`,
+          says: `${shown}, ${formatCount(length, "session")}, intact`,
         };
       const advice =
         "Keep a copy, export what you can with `capstan export`, then start over with another --database.";
@@ -75,7 +76,7 @@ export async function checkLogs(project: Project, io: Io): Promise<Finding> {
   const folder = getLogFolder(project, io);
   const what = "Logs";
   const files = ["events.jsonl", "readable.log", "reasoning.log"];
-  const says = `${join(folder, "<session>")}: ${files[0]} (every event), ${files[1]} (human-readable), ${files[2]} (the model's reasoning)`;
+  const says = `${join(folder, "<session>")}: ${files[0]} (every event), ${files[1]} (human-readable), ${files[2]} (the model's reasoning); \`capstan serve\` writes them only with \`logs\` in the config`;
   try {
     ensureDataFolder(folder);
     accessSync(folder, constants.W_OK);

@@ -1,4 +1,5 @@
 import { checkWebhooks as checkDefinitions, countPendingDeliveries } from "@capstan/server";
+import { formatCount } from "capstan/sessions";
 import type { Project } from "../../config/load-project.ts";
 import type { Io } from "../../io.ts";
 import { hasStore, openStore, resolveDatabase } from "../../workspace/open-store.ts";
@@ -23,7 +24,9 @@ export async function checkWebhooks(
       return { what, state: "broken", says: getErrorMessage(error), advice };
     }
     const count = pending.get(name) ?? 0;
-    const replies = webhook.reply ? `, ${count === 0 ? "no" : count} results to deliver` : "";
+    const replies = webhook.reply
+      ? `, ${count === 0 ? "no results" : formatCount(count, "result")} to deliver`
+      : "";
     return { what, state: "ok", says: `POST /webhooks/${name}, signed as ${webhook.provider}${replies}` };
   });
 }

@@ -1,5 +1,6 @@
 import { run } from "capstan";
 import { keyState } from "capstan/models/default";
+import { formatCount } from "capstan/sessions";
 import { memory } from "capstan/stores/memory";
 import { loadProject, type Project } from "../../config/load-project.ts";
 import type { Io } from "../../io.ts";
@@ -144,7 +145,7 @@ export async function checkMcpServers(
             says: error?.message ?? state,
             advice: "Check its command or URL.",
           };
-        const says = `${tools.length} tools: ${tools.join(", ")}`;
+        const says = `${formatCount(tools.length, "tool")}: ${tools.join(", ")}`;
         const trouble = [
           ...changed.map((tool) => `${tool.name} has changed and is disabled`),
           ...(isApproved ? [] : ["What the model reads of it is not approved"]),

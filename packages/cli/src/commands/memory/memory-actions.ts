@@ -1,5 +1,6 @@
 import { AgentError } from "capstan";
 import { listMemories, loadMemory, type MemoryInfo, removeMemories, removeMemory } from "capstan/memories";
+import { formatCount } from "capstan/sessions";
 import type { Io } from "../../io.ts";
 import { formatAge } from "../../output/format-age.ts";
 import { formatJson } from "../../output/format-json.ts";
@@ -59,7 +60,7 @@ export async function deleteMemory(
     if (!flags.yes && !(await confirmRemoval([named], io))) return;
     if (path === undefined) {
       const count = await removeMemories(store, user, scope);
-      io.stderr.write(`Deleted ${count} ${count === 1 ? "memory" : "memories"}.\n`);
+      io.stderr.write(`Deleted ${formatCount(count, "memory")}.\n`);
       return;
     }
     await removeMemory(store, { user, scope: scope ?? "user" }, { path, now: Date.now() });

@@ -10,6 +10,7 @@ import {
   resumeSchedule,
   type Schedule,
 } from "capstan/schedules";
+import { formatCount } from "capstan/sessions";
 import { type ExitCode, exitCodes } from "../../exit-code.ts";
 import type { Io } from "../../io.ts";
 import { formatJson } from "../../output/format-json.ts";
@@ -65,7 +66,7 @@ export async function showSchedules(flags: Flags, io: Io): Promise<void> {
     const missed = schedules.filter(({ missedCount }) => missedCount > 0);
     for (const { id, missedCount } of missed)
       io.stderr.write(
-        `Warning: ${id} has missed ${missedCount} ${missedCount === 1 ? "time" : "times"}, because no server or worker was running.\n`,
+        `Warning: ${id} has missed ${formatCount(missedCount, "time")}, because no server or worker was running.\n`,
       );
   });
 }

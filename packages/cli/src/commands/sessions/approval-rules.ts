@@ -1,4 +1,10 @@
-import { type ApprovalRule, describeRule, listApprovalRules, revokeApprovalRule } from "capstan/sessions";
+import {
+  type ApprovalRule,
+  describeRule,
+  formatCount,
+  listApprovalRules,
+  revokeApprovalRule,
+} from "capstan/sessions";
 import type { Io } from "../../io.ts";
 import { formatAge } from "../../output/format-age.ts";
 import { formatJson } from "../../output/format-json.ts";
@@ -23,7 +29,7 @@ export async function showApprovalRules(beginning: string, flags: Flags, io: Io)
     if (flags.revoke !== undefined) {
       const revoked = flags.revoke === "all" ? rules.map(({ id }) => id) : [flags.revoke];
       for (const id of revoked) await revokeApprovalRule(store, sessionId, id);
-      io.stderr.write(`Revoked ${revoked.length} of ${rules.length} rules.\n`);
+      io.stderr.write(`Revoked ${revoked.length} of ${formatCount(rules.length, "rule")}.\n`);
       return;
     }
     if (flags.json) io.stdout.write(formatJson(rules));

@@ -1,13 +1,13 @@
 import { AgentError, type Store } from "capstan";
 import { listMemories, removeMemories } from "capstan/memories";
-import { type PrunedSession, type PruneOptions, prune } from "capstan/sessions";
+import { formatCount, type PrunedSession, type PruneOptions, prune } from "capstan/sessions";
 import type { Io } from "../../io.ts";
 import { formatAge } from "../../output/format-age.ts";
 import { formatJson } from "../../output/format-json.ts";
 import { type Column, formatTable } from "../../output/format-table.ts";
 import { withStore } from "../../sessions/read-store.ts";
 import type { WorkspaceFlags } from "../../workspace/workspace.ts";
-import { confirmRemoval, deleteTraces } from "./session-actions.ts";
+import { confirmRemoval } from "./session-actions.ts";
 
 /** Flags of `capstan sessions prune`. */
 export type PruneFlags = WorkspaceFlags & {
@@ -33,8 +33,7 @@ const columns: readonly Column<PrunedSession>[] = [
 /** `sessions prune`. Lists the sessions first, and asks before it deletes them. */
 export async function pruneSessions(flags: PruneFlags, io: Io): Promise<void> {
   const options = toPruneOptions(flags, Date.now());
-  await withStore(flags, io, async (context) => {
-    const { store } = context;
+  await withStore(flags, io, async ({ store }) => {
     const found = await collect(prune(store, { ...options, dryRun: true }));
     if (flags.json) io.stdout.write(formatJson(found));
     else if (found.length > 0) io.stdout.write(formatTable(found, columns, io));
@@ -44,12 +43,9 @@ export async function pruneSessions(flags: PruneFlags, io: Io): Promise<void> {
     if ((found.length === 0 && memories.length === 0) || flags.dryRun) return;
     if (!flags.yes && !(await confirmRemoval([...found.map(({ id }) => id), ...memories], io))) return;
     let count = 0;
-    for await (const { id } of prune(store, options)) {
-      await deleteTraces(context, id, io);
-      count += 1;
-    }
+    for await (const _ of prune(store, options)) count += 1;
     if (memories.length > 0) await removeMemories(store, flags.user ?? "");
-    io.stderr.write(`Deleted ${count} ${count === 1 ? "session" : "sessions"} and their logs.\n`);
+    io.stderr.write(`Deleted ${formatCount(count, "session")} and their logs.\n`);
   });
 }
 

@@ -78,7 +78,7 @@ describe("sessions", () => {
       stderr: expect.stringContaining("not found"),
     });
     const { stderr } = await told(...approvals, "--revoke", rule.id);
-    expect(stderr).toContain("Revoked 1 of 1 rules.");
+    expect(stderr).toContain("Revoked 1 of 1 rule.");
     expect((await told(...approvals)).stderr).toContain("No calls are always allowed");
   });
 

@@ -1,8 +1,5 @@
 import { realpathSync } from "node:fs";
-import { rm } from "node:fs/promises";
-import { join } from "node:path";
 import { AgentError } from "capstan";
-import { sessionFolder } from "capstan/logs/file";
 import { type FoundSession, session, sessions } from "capstan/sessions";
 import type { Io } from "../../io.ts";
 import { formatAge } from "../../output/format-age.ts";
@@ -10,12 +7,9 @@ import { formatJson } from "../../output/format-json.ts";
 import { formatOutput } from "../../output/format-output.ts";
 import { type Column, formatCost, formatTable } from "../../output/format-table.ts";
 import { findSession, listSessions, type SessionWithFolder } from "../../sessions/find-session.ts";
-import { type StoreContext, withStore } from "../../sessions/read-store.ts";
-import { forgetFolder } from "../../sessions/session-folders.ts";
-import { forgetProject } from "../../sessions/session-projects.ts";
+import { withStore } from "../../sessions/read-store.ts";
 import { escapeTerminal, escapeTerminalLine } from "../../terminal/escape-terminal.ts";
 import type { WorkspaceFlags } from "../../workspace/workspace.ts";
-import { getLogFolder } from "../../workspace/workspace.ts";
 
 type Flags = WorkspaceFlags & { readonly json?: boolean };
 
@@ -113,26 +107,14 @@ export async function removeSessions(
   flags: Flags & { readonly yes?: boolean },
   io: Io,
 ): Promise<void> {
-  await withStore(flags, io, async ({ store, project }) => {
+  await withStore(flags, io, async ({ store }) => {
     const ids = await Promise.all(beginnings.map((beginning) => findSession(store, beginning)));
     if (!flags.yes && !(await confirmRemoval(ids, io))) return;
     for (const id of new Set(ids)) {
       await session(store, id).remove();
-      await deleteTraces({ store, project }, id, io);
       io.stderr.write(`Deleted ${escapeTerminalLine(id)} and its logs.\n`);
     }
   });
-}
-
-/** Deletes the logs and records of a removed session. */
-export async function deleteTraces(
-  { store, project }: Pick<StoreContext, "store" | "project">,
-  id: string,
-  io: Io,
-): Promise<void> {
-  await forgetFolder(store, id);
-  await forgetProject(store, id);
-  await rm(join(getLogFolder(project, io), sessionFolder(id)), { recursive: true, force: true });
 }
 
 /** Asks in a terminal whether to delete sessions; without one, throws `invalid_input`. */

@@ -10,6 +10,7 @@ import {
   type SkillFolder,
 } from "@capstan/tools";
 import { type Agent, AgentError } from "capstan";
+import { formatCount } from "capstan/sessions";
 import { loadProject } from "../../config/load-project.ts";
 import { type ExitCode, exitCodes } from "../../exit-code.ts";
 import type { Io } from "../../io.ts";
@@ -120,5 +121,3 @@ export function formatProblem(
   const shown = path.startsWith("..") ? file : path;
   return `${escapeTerminalLine(shown)}:${line}: ${severity}: ${escapeTerminalLine(message)}`;
 }
-
-const formatCount = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? "" : "s"}`;

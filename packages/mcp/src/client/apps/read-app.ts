@@ -1,5 +1,6 @@
 import type { ReadResourceResult } from "@modelcontextprotocol/client";
 import { AgentError, isRecord } from "capstan";
+import { hasPublicName } from "../oauth/check-destination.ts";
 import { appMediaType } from "./app-metadata.ts";
 
 /** Origins that an MCP App may use, by purpose. Every one is a valid source of a content security policy. */
@@ -17,7 +18,7 @@ export type AppPage = { readonly html: string; readonly domains: AppDomains };
 
 const maxPageSize = 4 * 1024 * 1024;
 const maxDomains = 30;
-/** An origin, or all subdomains of a host. Only encrypted connections: the app must not reach servers on this machine. */
+/** An origin, or all subdomains of a host. Only encrypted connections. */
 const domainPattern =
   /^(?:https|wss):\/\/(?:\*\.)?(?:[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?\.)+[a-z\d-]{2,63}(?::\d{1,5})?$/i;
 
@@ -52,9 +53,18 @@ export function parseAppPage({ contents }: ReadResourceResult, uri: string): App
 
 const normalizeMediaType = (type: string): string => type.replaceAll(/\s/g, "").toLowerCase();
 
-/** Drops everything that is not an origin: the app gets less than it asks for, never more. */
+/**
+ * Drops everything that is not an origin with a public name: the app gets less than it asks for, never more. The browser
+ * connects from the user's machine, so an address could be one of that machine or of its network.
+ */
 function filterDomains(domains: unknown): readonly string[] {
   if (!Array.isArray(domains)) return [];
-  const valid = domains.filter((domain) => typeof domain === "string" && domainPattern.test(domain));
+  const valid = domains.filter((domain) => typeof domain === "string" && isPublicOrigin(domain));
   return [...new Set<string>(valid)].slice(0, maxDomains);
+}
+
+function isPublicOrigin(domain: string): boolean {
+  // "*.0.0.1" includes "127.0.0.1", so the part after the wildcard must be a name, too.
+  const url = domainPattern.test(domain) ? URL.parse(domain.replace("*.", "")) : null;
+  return url !== null && hasPublicName(url);
 }

@@ -9,7 +9,8 @@ const privateRanges = createBlockList(
   ...["192.0.0.0/24", "192.168.0.0/16", "198.18.0.0/15", "224.0.0.0/4", "240.0.0.0/4"],
   ...["::/127", "64:ff9b::/96", "2001::/32", "2002::/16", "fc00::/7", "fe80::/9", "ff00::/8"],
 );
-const privateName = /^[^.]+$|\.(?:localhost|local|localdomain|internal|intranet|lan|home\.arpa)$/;
+const privateName =
+  /^[^.]+$|(?:^|\.)(?:localhost|local|localdomain|internal|intranet|private|corp|home|lan|svc|home\.arpa|metadata\.goog)$/;
 const maxUrlLength = 8192;
 
 /** Returns why a URL named by a server must not be contacted or shown. `server` is the configured URL. */
@@ -31,6 +32,11 @@ function isLoopback(url: URL): boolean {
 
 function isLinkLocal(url: URL): boolean {
   return isInRanges(linkLocalRanges, getHost(url));
+}
+
+/** Whether the URL names a public host. An address is none: certificates and origins are for names. */
+export function hasPublicName(url: URL): boolean {
+  return isIP(getHost(url)) === 0 && !isPrivate(url);
 }
 
 function isPrivate(url: URL): boolean {

@@ -1,8 +1,9 @@
 import { request } from "node:http";
+import { findFreePort } from "@capstan/verification/find-free-port";
 import { expect, it, vi } from "vitest";
 import { type LoopbackOptions, loopbackRedirect } from "./loopback-redirect.ts";
 import type { Redirect } from "./redirect.ts";
-import { findFreePort, startCanary } from "./testing/canary-server.ts";
+import { startCanary } from "./testing/canary-server.ts";
 
 const url = new URL("https://auth.test/authorize?client_id=client&scope=a+b");
 const state = "the-state";

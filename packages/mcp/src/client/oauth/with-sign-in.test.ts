@@ -1,10 +1,11 @@
 import { inspect } from "node:util";
+import { findFreePort } from "@capstan/verification/find-free-port";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { loopbackRedirect } from "./loopback-redirect.ts";
 import { createOAuthProvider, type OAuthOptions, type SignInProvider } from "./oauth-provider.ts";
 import type { Redirect } from "./redirect.ts";
-import { findFreePort, startCanary } from "./testing/canary-server.ts";
+import { startCanary } from "./testing/canary-server.ts";
 import {
   type Behavior,
   type OAuthServer,

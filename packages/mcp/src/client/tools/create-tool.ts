@@ -3,7 +3,14 @@ import { defineTool, type Tool } from "capstan";
 import type { CommonConfig } from "../config/server-config.ts";
 import { callTool, type ServerService } from "./call-tool.ts";
 import { resolveLabels } from "./labels.ts";
-import { formatDescription, formatSchema, formatToolName, quoteText } from "./tool-text.ts";
+import {
+  formatDescription,
+  formatExamples,
+  formatSchema,
+  formatToolName,
+  quoteText,
+  readExamples,
+} from "./tool-text.ts";
 
 export type CreateToolOptions = {
   readonly server: string;
@@ -27,6 +34,7 @@ export function createTool(
     name: formatToolName(server, tool.name),
     description: formatDescription(tool),
     input: tool.inputSchema,
+    examples: readExamples(tool),
     ...(tool.outputSchema && { output: tool.outputSchema }),
     ...labels,
     ...(needsApproval && { needsApproval }),
@@ -37,7 +45,12 @@ export function createTool(
       return callTool(service, { tool, input: input as Record<string, unknown>, assertTrusted }, context);
     },
   });
-  return { ...created, schema: { ...created.schema, json: formatSchema(created.schema.json) } };
+  const { schema, examples } = created;
+  return {
+    ...created,
+    ...(examples && { examples: formatExamples(examples) }),
+    schema: { ...schema, json: formatSchema(schema.json) },
+  };
 }
 
 /**

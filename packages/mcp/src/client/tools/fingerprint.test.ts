@@ -81,6 +81,14 @@ describe("the fingerprint of a tool (A50)", () => {
     );
   });
 
+  it("changes with the phrases that a tool declares, and with no other private data", () => {
+    const withMeta = (meta: Record<string, unknown>) => computeFingerprint({ ...tool, _meta: meta }, "notes");
+    const known = withMeta({ "capstan/examples": [{ phrase: "find {query}" }] });
+    expect(known).not.toBe(computeFingerprint(tool, "notes"));
+    expect(known).not.toBe(withMeta({ "capstan/examples": [{ phrase: "send {query}" }] }));
+    expect(withMeta({ note: "x", "capstan/examples": ["x"] })).toBe(computeFingerprint(tool, "notes"));
+  });
+
   it("changes with what a tool declares about its app (A136)", () => {
     const withApp = (ui: object) => computeFingerprint({ ...tool, _meta: { ui } }, "notes");
     const app = withApp({ resourceUri: "ui://notes/a.html" });

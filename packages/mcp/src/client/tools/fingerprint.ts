@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Tool as McpTool } from "@modelcontextprotocol/client";
+import { readExamples } from "./tool-text.ts";
 
 /**
  * The trusted parts of a tool: everything the model reads, everything that affects its labels, and what it declares about
@@ -8,7 +9,7 @@ import type { Tool as McpTool } from "@modelcontextprotocol/client";
 export type Definition = Pick<
   McpTool,
   "name" | "title" | "description" | "inputSchema" | "outputSchema" | "annotations"
-> & { readonly ui?: unknown };
+> & { readonly ui?: unknown; readonly examples?: unknown };
 
 /** Computes the fingerprint of a tool. It includes the server's name: the same tool of another server is another tool. */
 export function computeFingerprint(tool: McpTool, serverName: string): string {
@@ -24,6 +25,7 @@ export function joinFingerprints(fingerprints: readonly string[]): string {
 
 export function pickDefinition(tool: McpTool): Definition {
   const { name, title, description, inputSchema, outputSchema, annotations, _meta: meta } = tool;
+  const examples = readExamples(tool);
   const ui = meta?.ui ?? meta?.["ui/resourceUri"];
   return {
     name,
@@ -33,6 +35,7 @@ export function pickDefinition(tool: McpTool): Definition {
     outputSchema,
     annotations,
     ...(ui !== undefined && { ui }),
+    ...(examples.length > 0 && { examples }),
   };
 }
 

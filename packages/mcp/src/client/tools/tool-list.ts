@@ -164,8 +164,10 @@ function describeChange({ tool }: ToolEntry, was: TrustedTool | undefined): read
 
 function toMetadata(app: AppMetadata, tool: Tool | undefined, isApproved: boolean): readonly ToolMetadata[] {
   if (!tool || !app.isForModel) return [];
-  const { name, description, schema } = tool;
-  return [{ name, description, input: schema.json, isApproved }];
+  const { name, description, schema, examples } = tool;
+  // An approval covers the examples, so the user sees them too.
+  const input = examples ? { ...schema.json, examples } : schema.json;
+  return [{ name, description, input, isApproved }];
 }
 
 /** Filters out tools with duplicate or invalid names, and those beyond the limits. */

@@ -1,7 +1,16 @@
+import type { Tool as McpTool } from "@modelcontextprotocol/client";
 import { escapeInvisible } from "capstan";
 import { assert, jsonValue, property, string } from "fast-check";
 import { describe, expect, it } from "vitest";
-import { findSuspicion, formatDescription, formatSchema, formatToolName, quoteText } from "./tool-text.ts";
+import {
+  findSuspicion,
+  formatDescription,
+  formatExamples,
+  formatSchema,
+  formatToolName,
+  quoteText,
+  readExamples,
+} from "./tool-text.ts";
 
 const describeTool = (description?: string, title?: string) =>
   formatDescription({
@@ -93,6 +102,22 @@ describe("the schema of a tool for the model", () => {
     const long = { type: "object", description: "x".repeat(5_000) } as const;
     expect(formatSchema(long).description).toBe(`${"x".repeat(2_048)}…`);
     expect(findSuspicion({ name: "a", inputSchema: long }, "notes")).toBeUndefined();
+  });
+
+  it("has phrases that are escaped and checked like the rest (A49)", () => {
+    const create = (examples: unknown): McpTool => ({
+      name: "a",
+      inputSchema: { type: "object" },
+      _meta: { "capstan/examples": examples },
+    });
+    const hidden = create([{ phrase: "find\u200b {query}", input: { sort: "new" } }]);
+    expect(formatExamples(readExamples(hidden))).toEqual([
+      { phrase: "find\\u{200b} {query}", input: { sort: "new" } },
+    ]);
+    expect(findSuspicion(hidden, "notes")).toBe('The schema of "a" contains invisible characters.');
+    for (const invalid of [undefined, "find", { phrase: "find" }, [null, 1, {}, { phrase: 1 }]])
+      expect(readExamples(create(invalid))).toEqual([]);
+    expect(readExamples(create([{ phrase: "find", input: "x" }]))).toEqual([]);
   });
 
   it("is suspicious if it mentions tools of another server (A51)", () => {

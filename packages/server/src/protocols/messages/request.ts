@@ -1,4 +1,4 @@
-import type { Effort, ModelSettings } from "capstan";
+import { type Effort, effortLevels, type ModelSettings } from "capstan";
 import { z } from "zod";
 import type { ClientRunRequest } from "../client-run.ts";
 import { anthropicMessages, textContent } from "./content-blocks.ts";
@@ -17,10 +17,7 @@ const toolChoice = z.discriminatedUnion("type", [
   z.object({ type: z.literal("none") }),
 ]);
 
-/** Anthropic's levels and the nearest ones that every provider has. */
-const levels: { readonly [level: string]: Effort } = {
-  ...{ low: "low", medium: "medium", high: "high", xhigh: "high", max: "high" },
-};
+const levels = effortLevels.filter((level) => level !== "none");
 const display = z.enum(["summarized", "omitted"]).nullish();
 const thinking = z.discriminatedUnion("type", [
   z.object({ type: z.literal("enabled"), budget_tokens: z.int().min(1024), display }),
@@ -46,7 +43,7 @@ const settings = z.object({
 });
 
 const outputConfig = z.object({
-  effort: z.enum(Object.keys(levels)).nullish(),
+  effort: z.enum(levels).nullish(),
   format: z.object({ type: z.literal("json_schema"), schema: z.record(z.string(), z.unknown()) }).nullish(),
 });
 
@@ -123,7 +120,7 @@ function showsThinking({ thinking: asked }: Fields): boolean {
 /** `between_tools` is how some models turn thinking off. */
 function getEffort({ thinking: asked, output_config: config }: Fields): Effort | undefined {
   if (asked?.type === "disabled" || asked?.type === "between_tools") return "none";
-  if (config?.effort != null) return levels[config.effort];
+  if (config?.effort != null) return config.effort;
   if (asked?.type === "enabled") return asked.budget_tokens;
   return asked ? "medium" : undefined;
 }

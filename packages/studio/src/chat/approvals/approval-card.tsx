@@ -7,6 +7,7 @@ import { Button } from "../../ui/button.tsx";
 import { classNames } from "../../ui/class-names.ts";
 import { escapeBidi, escapeInvisible } from "../../ui/escape-text.ts";
 import { JsonText } from "../../ui/json-text.tsx";
+import { useMisclickGuard } from "../../ui/use-misclick-guard.ts";
 import { Widget } from "../../widgets/widget.tsx";
 import { EditArguments } from "./edit-arguments.tsx";
 import { ExpiredNote } from "./expired-note.tsx";
@@ -14,7 +15,6 @@ import { buildInputDiff, getInputContent } from "./input-diff.ts";
 import { buildInputEmail } from "./input-email.ts";
 import { isSuspicious } from "./use-call-preview.ts";
 import { formatExpiry, useExpired } from "./use-expired.ts";
-import { useMisclickGuard } from "./use-misclick-guard.ts";
 
 type ApprovalCardProps = { readonly pending: PendingView; readonly runId: string };
 
@@ -121,7 +121,7 @@ function Choices({ pending, runId, onEdit }: ChoicesProps): ReactNode {
   const scopeId = useId();
   const [isBusy, setBusy] = useState(false);
   const [note, setNote] = useState<string>();
-  const guardClick = useMisclickGuard();
+  const { ref, guardClick } = useMisclickGuard();
   function submit(action: () => Promise<void>): void {
     setBusy(true);
     runWithToast(() => action().finally(() => setBusy(false)));
@@ -134,7 +134,7 @@ function Choices({ pending, runId, onEdit }: ChoicesProps): ReactNode {
   // An approval carries no note, so the typed note would be lost.
   const hasNote = (note ?? "").trim() !== "";
   return (
-    <div className="flex flex-wrap items-center gap-2">
+    <div ref={ref} className="flex flex-wrap items-center gap-2">
       <Button kind="main" disabled={isBusy || hasNote} onClick={guardClick(() => submit(allow))}>
         Allow
       </Button>

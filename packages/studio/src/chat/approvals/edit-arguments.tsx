@@ -4,6 +4,7 @@ import { type ReactNode, useId, useState } from "react";
 import { client } from "../../data/client.ts";
 import { Button } from "../../ui/button.tsx";
 import { escapeBidi } from "../../ui/escape-text.ts";
+import { useMisclickGuard } from "../../ui/use-misclick-guard.ts";
 import { AnswerField } from "./answer-field.tsx";
 import type { FieldValues } from "./answer-fields.ts";
 import {
@@ -14,7 +15,6 @@ import {
   toFieldValues,
 } from "./argument-fields.ts";
 import { isSuspicious, useCallPreview } from "./use-call-preview.ts";
-import { useMisclickGuard } from "./use-misclick-guard.ts";
 
 type EditArgumentsProps = {
   readonly pending: PendingView & { readonly input: Json };
@@ -28,8 +28,8 @@ type EditArgumentsProps = {
 
 /** Form for the arguments of a call that waits for approval: a field per argument, or all of them as JSON. */
 export function EditArguments(props: EditArgumentsProps): ReactNode {
-  const { fields, values, json, warning, problem, isBusy, edit, submit, showJson } = useEdit(props);
-  const guardClick = useMisclickGuard();
+  const { fields, values, json, warning, problem, isBusy, edit, submit, deny, showJson } = useEdit(props);
+  const { ref, guardClick } = useMisclickGuard();
   return (
     <form
       aria-label="Change the arguments"
@@ -67,11 +67,14 @@ export function EditArguments(props: EditArgumentsProps): ReactNode {
           {problem}
         </p>
       )}
-      <div className="flex flex-wrap items-center gap-2">
+      <div ref={ref} className="flex flex-wrap items-center gap-2">
         <Button kind="main" type="submit" disabled={isBusy}>
           Allow with changes
         </Button>
-        <Button disabled={isBusy} onClick={props.onCancel}>
+        <Button disabled={isBusy} onClick={guardClick(() => void deny())}>
+          Deny
+        </Button>
+        <Button kind="quiet" disabled={isBusy} onClick={props.onCancel}>
           Discard changes
         </Button>
         {json === undefined && (
@@ -99,6 +102,7 @@ type Edit = {
   readonly isBusy: boolean;
   readonly edit: (values: FieldValues, json: string | undefined) => void;
   readonly submit: () => Promise<void>;
+  readonly deny: () => Promise<void>;
   readonly showJson: () => void;
 };
 
@@ -134,10 +138,13 @@ function useEdit({ pending, runId, schema, onPreview }: EditArgumentsProps): Edi
   async function submit(): Promise<void> {
     const parsed = parse(values, json);
     if ("problem" in parsed) return setProblem(parsed.problem);
+    await decide(() => allow(parsed.input));
+  }
+  async function decide(action: () => Promise<void>): Promise<void> {
     setProblem(undefined);
     setBusy(true);
     try {
-      await allow(parsed.input);
+      await action();
     } catch (thrown) {
       setProblem(thrown instanceof Error ? thrown.message : String(thrown));
     } finally {
@@ -152,7 +159,7 @@ function useEdit({ pending, runId, schema, onPreview }: EditArgumentsProps): Edi
   const { warning } = previews;
   return {
     ...{ fields, values, json, warning, problem: problem ?? previews.problem },
-    ...{ isBusy, edit, submit, showJson },
+    ...{ isBusy, edit, submit, deny: () => decide(() => client.runs.deny(runId, callId)), showJson },
   };
 }
 

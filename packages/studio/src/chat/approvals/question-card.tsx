@@ -6,6 +6,7 @@ import { client } from "../../data/client.ts";
 import { runWithToast } from "../../shell/toasts.tsx";
 import { Button } from "../../ui/button.tsx";
 import { escapeBidi, escapeInvisible } from "../../ui/escape-text.ts";
+import { useMisclickGuard } from "../../ui/use-misclick-guard.ts";
 import { AnswerField } from "./answer-field.tsx";
 import {
   type AnswerFieldSpec,
@@ -16,7 +17,6 @@ import {
 } from "./answer-fields.ts";
 import { ExpiredNote } from "./expired-note.tsx";
 import { useExpired } from "./use-expired.ts";
-import { useMisclickGuard } from "./use-misclick-guard.ts";
 
 type QuestionCardProps = { readonly pending: PendingView; readonly runId: string };
 
@@ -28,7 +28,7 @@ export function QuestionCard({ pending, runId }: QuestionCardProps): ReactNode {
   const [values, setValues] = useState(() => createEmptyValues(fields));
   const [problem, setProblem] = useState<string>();
   const [isBusy, setBusy] = useState(false);
-  const guardClick = useMisclickGuard();
+  const { ref, guardClick } = useMisclickGuard();
   function submit(action: () => Promise<void>): void {
     setBusy(true);
     runWithToast(() => action().finally(() => setBusy(false)));
@@ -73,7 +73,7 @@ export function QuestionCard({ pending, runId }: QuestionCardProps): ReactNode {
       {isExpired && expiresAt !== undefined ? (
         <ExpiredNote expiresAt={expiresAt} />
       ) : (
-        <div className="flex gap-2">
+        <div ref={ref} className="flex gap-2">
           <Button kind="main" type="submit" disabled={isBusy}>
             Answer
           </Button>

@@ -19,6 +19,8 @@ const efforts: readonly { readonly value: EffortLevel; readonly label: string }[
   { value: "low", label: "Low effort" },
   { value: "medium", label: "Medium effort" },
   { value: "high", label: "High effort" },
+  { value: "xhigh", label: "Extra high effort" },
+  { value: "max", label: "Maximum effort" },
 ];
 
 /** Returns the choice as options of a run. */

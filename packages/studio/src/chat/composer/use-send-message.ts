@@ -14,7 +14,7 @@ export type SendMessage = {
   readonly choice: RunChoice;
   readonly choose: (choice: RunChoice) => void;
   readonly isRunning: boolean;
-  readonly send: (input: string | readonly Part[]) => Promise<void>;
+  readonly send: (input: string | readonly Part[], provenance?: "application") => Promise<void>;
 };
 
 const noAgents: readonly AboutAgent[] = [];
@@ -37,9 +37,9 @@ export function useSendMessage(
   useEffect(() => {
     if (started.agent !== undefined) useCurrentAgent.getState().set(started.agent);
   }, [started.agent]);
-  async function send(input: string | readonly Part[]): Promise<void> {
+  async function send(input: string | readonly Part[], provenance?: "application"): Promise<void> {
     const { seq } = watch.view();
-    await watch.send(input, toRunOptions(current));
+    await watch.send(input, { ...toRunOptions(current), ...(provenance && { provenance }) });
     onSent(isRunning && typeof input === "string" ? { text: input, seq } : undefined);
     // Do not block the input until the list is refreshed.
     void refresh();

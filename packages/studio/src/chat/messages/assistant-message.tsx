@@ -31,8 +31,8 @@ type AssistantMessageProps = {
   readonly item: AssistantItem;
   /** Progress of running calls. */
   readonly progress?: LiveView["progress"] | undefined;
-  /** Changes when a nested run has new facts. */
-  readonly nestedSeq?: number | undefined;
+  /** Changes when a nested run does. */
+  readonly nestedKey?: unknown;
   /** Only for the newest answer. */
   readonly onRetry?: (() => void) | undefined;
 };
@@ -43,7 +43,7 @@ export const AssistantMessage: NamedExoticComponent<AssistantMessageProps> = mem
   progress,
   onRetry,
 }: AssistantMessageProps): ReactNode {
-  const { entry, isNamed, isAnswer } = item;
+  const { entry, isNamed, isAnswer, passedOnBy } = item;
   const { getView } = useConversation();
   const reasoningShare = entry.reasoning.length / (entry.reasoning.length + entry.text.length || 1);
   return (
@@ -56,7 +56,13 @@ export const AssistantMessage: NamedExoticComponent<AssistantMessageProps> = mem
           estimatedMs={entry.ms && entry.ms * reasoningShare}
         />
       )}
-      {entry.text !== "" && <CitedMarkdown text={entry.text} citations={entry.citations} />}
+      {passedOnBy !== undefined ? (
+        <p className="text-sm text-quiet">
+          Returned its answer to {escapeBidi(formatAgentName(passedOnBy))}, who passes it on below.
+        </p>
+      ) : (
+        entry.text !== "" && <CitedMarkdown text={entry.text} citations={entry.citations} />
+      )}
       <MediaList media={entry.media} />
       <CallList
         calls={entry.calls}

@@ -31,6 +31,19 @@ test("a run has its question, its turns, and the last one is its answer", async 
   ]);
 });
 
+test("the answer of a specialist is shown once if the agent that asked repeats it word for word", async () => {
+  const handoff = { calls: [{ name: "handoff", input: { agent: "expert", message: "Compare." } }] };
+  const ask = async (answer: string) => {
+    const expert = defineAgent({ name: "expert", model: scriptedModel([{ text: "Both fit." }]) });
+    const model = scriptedModel([handoff, { text: answer }]);
+    return buildItemsFromFacts(
+      await collectRunFacts(defineAgent({ name: "helper", model, handoffs: [expert] })),
+    ).filter(({ type }) => type === "assistant");
+  };
+  expect((await ask("Both fit."))[1]).toMatchObject({ passedOnBy: "helper", entry: { text: "Both fit." } });
+  expect((await ask("Take either."))[1]).not.toHaveProperty("passedOnBy");
+});
+
 test("a failed run shows its error once", async () => {
   const items = buildItemsFromFacts(await collectRunFacts(createTestAgent([{ error: "invalid_input" }])));
   expect(items).toMatchObject([{ type: "user" }, { type: "end", status: "failed" }]);

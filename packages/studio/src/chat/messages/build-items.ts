@@ -23,6 +23,8 @@ export type Item = {
       readonly isNamed: boolean;
       /** The last entry of a finished run. */
       readonly isAnswer: boolean;
+      /** The agent that passes this text on, word for word, as the answer of the run: the text is shown there. */
+      readonly passedOnBy?: string;
     }
   | { readonly type: "notice"; readonly entry: EntryOf<"notice"> }
   | {
@@ -64,7 +66,15 @@ export function buildItems({ entries, runs }: Pick<SessionView, "entries" | "run
       const isNewSpeaker = speaker !== undefined && speaker !== entry.agent;
       const isNamed = isNewSpeaker || (speakers.get(runId)?.size ?? 0) > 1;
       const isAnswer = runs.get(runId)?.end !== undefined && answers.get(runId) === entry;
-      items.push({ type: "assistant", ...shared, entry, isNamed, isAnswer });
+      const passedOnBy = findPassedOnBy(entry, answers.get(runId));
+      items.push({
+        type: "assistant",
+        ...shared,
+        entry,
+        isNamed,
+        isAnswer,
+        ...(passedOnBy && { passedOnBy }),
+      });
       speaker = entry.agent;
     }
   }
@@ -101,6 +111,12 @@ function collectAnswers(entries: readonly EntryView[]) {
       speakers.set(entry.runId, (speakers.get(entry.runId) ?? new Set()).add(entry.agent));
     }
   return { answers, speakers };
+}
+
+/** A specialist returns its answer to the agent that asked it, which may repeat it as its own. */
+function findPassedOnBy(entry: EntryOf<"assistant">, answer: EntryView | undefined): string | undefined {
+  if (answer?.type !== "assistant" || answer === entry || entry.text === "") return undefined;
+  return answer.text === entry.text && answer.agent !== entry.agent ? answer.agent : undefined;
 }
 
 /** Returns a row for a run that did not end normally. */

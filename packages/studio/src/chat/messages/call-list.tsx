@@ -1,10 +1,11 @@
 import type { CallView, LiveView, SessionView } from "capstan/client";
+import { formatCount } from "capstan/sessions";
 import type { ReactNode } from "react";
 import { Markdown } from "../../markdown/markdown.tsx";
 import { escapeBidi } from "../../ui/escape-text.ts";
 import { useConversation } from "../conversation-context.ts";
 import { BackgroundBar } from "./background-bar.tsx";
-import { ToolCard } from "./tool-card.tsx";
+import { ToolCard, WritingCalls } from "./tool-card.tsx";
 import { useFold } from "./use-fold.ts";
 
 type CallListProps = {
@@ -51,7 +52,7 @@ export function CallList({ calls, progress, runId, isOfApp }: CallListProps): Re
           onClick={() => setOpen(!isOpen)}
           className="min-h-9 pointer-coarse:min-h-11 w-full px-3 py-1.5 text-left text-accent text-sm hover:bg-sunken"
         >
-          {isOpen ? "Show fewer calls" : `Show ${calls.length - shownCalls.length} more calls`}
+          {isOpen ? "Show fewer calls" : `Show ${formatCount(calls.length - shownCalls.length, "more call")}`}
         </button>
       )}
     </div>
@@ -85,7 +86,8 @@ type NestedRunProps = {
 function NestedRun({ view, callId, runId }: NestedRunProps): ReactNode {
   const isBackground = view.runs.get(view.runId ?? "")?.start?.background;
   const turns = view.entries.filter((entry) => entry.type === "assistant");
-  const name = turns[0]?.agent;
+  const name = turns[0]?.agent ?? view.runs.get(view.runId ?? "")?.start?.agent;
+  const isWriting = view.live.text !== "" || view.live.calls.length > 0;
   return (
     <section aria-label={name ? `Nested run of ${name}` : "Nested run"} className="border-l-2 pl-4">
       {name !== undefined && <p className="pb-1 text-xs font-medium text-accent">{escapeBidi(name)}</p>}
@@ -95,11 +97,24 @@ function NestedRun({ view, callId, runId }: NestedRunProps): ReactNode {
           // biome-ignore lint/suspicious/noArrayIndexKey: turns are only added at the end
           <div key={index} className="grid min-w-0 gap-2">
             {turn.text !== "" && <Markdown text={turn.text} citations={turn.citations} />}
-            <CallList calls={turn.calls} />
+            <CallList calls={turn.calls} progress={view.live.progress} />
           </div>
         ))}
-        {view.status === "running" && !isBackground && <p className="animate-pulse text-quiet">Working…</p>}
+        {view.status === "running" && <NestedLive live={view.live} />}
+        {view.status === "running" && !isBackground && !isWriting && (
+          <p className="animate-pulse text-quiet">Working…</p>
+        )}
       </div>
     </section>
+  );
+}
+
+/** What the model of a nested run is writing. */
+function NestedLive({ live }: Pick<SessionView, "live">): ReactNode {
+  return (
+    <>
+      {live.text !== "" && <Markdown text={live.text} citations={live.citations} isStreaming />}
+      <WritingCalls calls={live.calls} />
+    </>
   );
 }

@@ -97,7 +97,11 @@ function FeedbackForm({ runId, answer, feedback, onDone }: FeedbackFormProps): R
         />
       </label>
       <div className="flex flex-wrap justify-between gap-2">
-        <Button kind="quiet" disabled={answer === ""} onClick={() => setCorrection(answer)}>
+        <Button
+          kind="quiet"
+          blockedBy={answer === "" && "There is no answer."}
+          onClick={() => setCorrection(answer)}
+        >
           Start from the answer
         </Button>
         <Button type="submit" kind="main">

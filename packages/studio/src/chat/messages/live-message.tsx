@@ -3,7 +3,7 @@ import type { ReactNode } from "react";
 import { CitedMarkdown, WorkingNote } from "./assistant-message.tsx";
 import { DiscardedLine } from "./discarded-line.tsx";
 import { getTurnKey, ReasoningFold } from "./reasoning-fold.tsx";
-import { CallLine } from "./tool-card.tsx";
+import { WritingCalls } from "./tool-card.tsx";
 
 /** The output that is being streamed. */
 export function LiveMessage({ view }: { readonly view: SessionView }): ReactNode {
@@ -21,13 +21,7 @@ export function LiveMessage({ view }: { readonly view: SessionView }): ReactNode
         />
       )}
       {live.text !== "" && <CitedMarkdown text={live.text} citations={live.citations} isStreaming />}
-      {live.calls.length > 0 && (
-        <div className="divide-y rounded-lg border bg-raised">
-          {live.calls.map(({ id, name, arguments: input }) => (
-            <CallLine key={id} isOpen={false} call={{ name, input: input, state: "writing" }} />
-          ))}
-        </div>
-      )}
+      <WritingCalls calls={live.calls} />
     </div>
   );
 }

@@ -1,5 +1,5 @@
 import type { Json } from "capstan";
-import type { CallView } from "capstan/client";
+import type { CallView, LiveView } from "capstan/client";
 import {
   Ban,
   Check,
@@ -135,6 +135,18 @@ export function CallLine({ call, progress, isOpen, onToggle }: CallLineProps): R
         />
       )}
     </button>
+  );
+}
+
+/** Calls whose arguments the model is writing. */
+export function WritingCalls({ calls }: Pick<LiveView, "calls">): ReactNode {
+  if (calls.length === 0) return null;
+  return (
+    <div className="divide-y rounded-lg border bg-raised">
+      {calls.map(({ id, name, arguments: input }) => (
+        <CallLine key={id} isOpen={false} call={{ name, input, state: "writing" }} />
+      ))}
+    </div>
   );
 }
 

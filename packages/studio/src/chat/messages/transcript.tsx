@@ -17,6 +17,7 @@ import { type ChatLocation, findFactLocation } from "./find-fact-location.ts";
 import { findQueued, type SentText } from "./find-queued.ts";
 import { LiveMessage } from "./live-message.tsx";
 import { MessageList } from "./message-list.tsx";
+import { getNestedKey } from "./nested-key.ts";
 import { OutageCard } from "./outage-card.tsx";
 import { Replies } from "./replies.tsx";
 import { NoticeLine, RunEnd, UngroundedLine } from "./run-end.tsx";
@@ -158,11 +159,10 @@ function Row({ item, nested, branching, progress, actions }: RowProps): ReactNod
   if (item.type === "assistant") {
     const { calls } = item.entry;
     const isWorking = calls.some(({ state }) => state === "running");
-    const nestedSeq = calls.reduce((sum, { id }) => sum + (nested.get(id)?.seq ?? 0), 0);
     return (
       <AssistantMessage
         item={item}
-        nestedSeq={nestedSeq}
+        nestedKey={getNestedKey(calls, nested)}
         progress={isWorking ? progress : undefined}
         onRetry={item.isAnswer ? actions?.onRepeat : undefined}
       />

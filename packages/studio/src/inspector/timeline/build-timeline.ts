@@ -1,4 +1,5 @@
 import { type Fact, getStopReason, type Usage } from "capstan";
+import { formatCount } from "capstan/sessions";
 import { formatTokenUsage, getQuestion } from "../format-facts.ts";
 import { formatSettings } from "../format-settings.ts";
 import type { Timeline, TimelineBar, TimelineMark, TimelineRun, TimelineTurn } from "./timeline.ts";
@@ -216,7 +217,7 @@ function applyModelResult(own: OpenRun, fact: FactOf<"message" | "message_partia
     ].join(" · ");
     return endBar(location, fact, { state, detail });
   }
-  const discarded = fact.discarded ? ` · ${fact.discarded} characters discarded` : "";
+  const discarded = fact.discarded ? ` · ${formatCount(fact.discarded, "character")} discarded` : "";
   const detail = fact.error.message + discarded;
   return endBar(location, fact, { state: "error", attempts: fact.attempts, detail });
 }

@@ -1,3 +1,4 @@
+import { formatCount } from "capstan/sessions";
 import { type KeyboardEvent, type ReactNode, useEffect, useRef, useState } from "react";
 import UPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
@@ -123,7 +124,7 @@ function moveCursor(event: KeyboardEvent, plot: UPlot | null): void {
 
 function formatSummary({ title, type, series, x }: ChartProps): string {
   const names = series.map(({ label }) => escapeBidi(label)).join(", ");
-  return `${title === undefined ? "" : `${escapeBidi(title)}. `}${type} chart of ${names}, ${x.values.length} values each.`;
+  return `${title === undefined ? "" : `${escapeBidi(title)}. `}${type} chart of ${names}, ${formatCount(x.values.length, "value")} each.`;
 }
 
 const maxRows = 1000;

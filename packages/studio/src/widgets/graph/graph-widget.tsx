@@ -1,3 +1,4 @@
+import { formatCount } from "capstan/sessions";
 import { Maximize } from "lucide-react";
 import { type PointerEvent, type ReactNode, useContext, useEffect, useMemo, useRef, useState } from "react";
 import { IconButton } from "../../ui/button.tsx";
@@ -45,7 +46,7 @@ export function GraphWidget(props: GraphProps): ReactNode {
     <WidgetFrame
       label="Graph"
       title={title}
-      note={`${nodes.length} nodes, ${edges.length} edges${changed}`}
+      note={`${formatCount(nodes.length, "node")}, ${formatCount(edges.length, "edge")}${changed}`}
       tools={
         <>
           <Choice label="Layout" options={layouts} value={layout} onChoose={setLayout} />

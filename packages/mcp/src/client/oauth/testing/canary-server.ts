@@ -31,9 +31,3 @@ export async function startCanary(
     },
   };
 }
-
-export async function findFreePort(): Promise<number> {
-  const { port, close } = await startCanary();
-  await close();
-  return port;
-}

@@ -1,0 +1,34 @@
+import { checkFields } from "../base/definition.ts";
+import type { ResumeOptions } from "./open-run.ts";
+import type { RunOptions } from "./run.ts";
+
+type Names<Options> = Readonly<Record<keyof Options, true>>;
+
+const resumeNames: Names<Required<ResumeOptions>> = {
+  ...{ context: true, signal: true, hooks: true, clock: true, secrets: true },
+};
+const runNames: Names<Required<RunOptions>> = {
+  ...resumeNames,
+  ...{ session: true, store: true, policy: true, settings: true, timeZone: true, runId: true },
+  ...{ compact: true, tags: true },
+};
+
+/** Set by engines and reruns. */
+const internalNames = ["shared", "instructions"];
+
+/** Throws `invalid_definition` for an unknown option of `run`: a misspelled one would silently do nothing. */
+export function checkRunOptions(options: RunOptions): void {
+  checkOptions("run", options, Object.keys(runNames));
+}
+
+/** Throws `invalid_definition` for an unknown option of `resume`, such as a policy: a run keeps the one it started with. */
+export function checkResumeOptions(options: ResumeOptions): void {
+  checkOptions("resume", options, Object.keys(resumeNames));
+}
+
+function checkOptions(caller: string, options: object, names: readonly string[]): void {
+  const given = Object.entries(options).filter(
+    ([name, value]) => value !== undefined && !internalNames.includes(name),
+  );
+  checkFields(`options of \`${caller}\``, Object.fromEntries(given), names);
+}
