@@ -1,7 +1,7 @@
 import { AgentError } from "../base/errors.ts";
 import type { Json } from "../base/json.ts";
 import type { Fact } from "../kernel/event.ts";
-import { fold } from "../runtime/apply.ts";
+import { fold } from "../runtime/facts.ts";
 import type { RunInput } from "../runtime/input.ts";
 import { isInRun, isNested, loadFacts } from "../runtime/load-facts.ts";
 import type { Store } from "../runtime/store.ts";

@@ -34,7 +34,8 @@ export function recordCall(
   const { result, record } = call;
   if (!result || !record) return;
   // The answer of a background run comes later.
-  if (!run.nested.get(call.part.id)?.run?.isBackground) mergeNestedRun(state, run, call.part);
+  const child = run.nested.get(call.part.id);
+  if (child && !child.run?.isBackground) mergeNestedRun(state, run, call.part);
   run.toolCalls.push(record);
   if (result.affected !== undefined) run.affected.push(result.affected);
   if (result.contexts) run.hasSearched = true;

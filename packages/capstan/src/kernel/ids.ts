@@ -1,56 +1,14 @@
 import type { FactBody, UnplacedFact } from "./event.ts";
+import type { IdContext } from "./fact-row.ts";
 
-/**
- * Derives the id of a fact from its content, never from randomness or time, so that a step repeated after a crash
- * records nothing twice: one start per turn, one result per call, one end per run. `idSuffix` distinguishes facts that
- * may occur several times; `retries` distinguishes the facts of a retried run, such as its second end.
- */
-export function createFactId(
-  body: FactBody,
-  { runId, retries }: { readonly runId: string; readonly retries: number },
-  idSuffix: string,
-): string {
-  const prefix = retries === 0 ? runId : `${runId}.retry${retries}`;
-  switch (body.type) {
-    // These use the id of their call; `identifyFact` distinguishes start and result.
-    case "tool_call_start":
-    case "tool_call_result":
-      return body.id;
-    case "turn_start":
-      return `${runId}/${body.type}/${body.turn}`; // a retry continues the turn
-    case "turn_end":
-    case "turn_summary":
-      return `${prefix}/${body.type}/${body.turn}`;
-    case "compaction_start":
-    case "compacted":
-      return `${prefix}/${body.type}/${body.number}`;
-    case "handoff":
-    case "handoff_denied":
-    case "handoff_return":
-      return `${prefix}/${body.type}/${body.callId}`;
-    case "approval_required":
-    case "approval_resolved":
-      // The number precedes the slash, because a call id comes from the provider and may end in a number.
-      return `${prefix}/${body.type}${body.number === undefined ? "" : `.${body.number}`}/${body.callId}`;
-    case "cancel_requested":
-      return `${prefix}/${body.type}${body.callId === undefined ? "" : `/${body.callId}`}`;
-    case "run_start":
-    case "limit_reached":
-    case "error":
-    case "done":
-      return `${prefix}/${body.type}`;
-    case "message":
-    case "message_partial":
-    case "model_failed":
-    case "waiting":
-    case "steered":
-    case "recovered":
-    case "solo_end":
-    case "woken":
-    case "retried":
-    case "warning":
-      return `${prefix}/${body.type}/${idSuffix}`;
-  }
+/** The id of a fact that occurs once in a run. */
+export function identifyByType({ type }: FactBody, { prefix }: IdContext): string {
+  return `${prefix}/${type}`;
+}
+
+/** The id of a fact that may occur several times in a run. */
+export function identifyBySuffix({ type }: FactBody, { prefix, idSuffix }: IdContext): string {
+  return `${prefix}/${type}/${idSuffix}`;
 }
 
 /** Returns the identity of a fact within its session. A store keeps one fact per identity. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { fold } from "../runtime/apply.ts";
+import { fold } from "../runtime/facts.ts";
 import { resume, run } from "../runtime/run.ts";
 import { memory } from "../stores/memory.ts";
 import { scriptedModel } from "../testing/scripted-model.ts";

@@ -6,8 +6,8 @@ import { defaultPolicy } from "../kernel/policy.ts";
 import { defineTool } from "../kernel/tool.ts";
 import { fakeClock } from "../testing/fake-clock.ts";
 import { scriptedModel } from "../testing/scripted-model.ts";
-import { fold } from "./apply.ts";
 import { buildRequest } from "./build-request.ts";
+import { fold } from "./facts.ts";
 
 const effect: ModelEffect = {
   type: "model",

@@ -1,4 +1,5 @@
 import { checkFields } from "../base/definition.ts";
+import { AgentError } from "../base/errors.ts";
 import type { ResumeOptions } from "./open-run.ts";
 import type { RunOptions } from "./run.ts";
 
@@ -31,4 +32,20 @@ function checkOptions(caller: string, options: object, names: readonly string[])
     ([name, value]) => value !== undefined && !internalNames.includes(name),
   );
   checkFields(`options of \`${caller}\``, Object.fromEntries(given), names);
+}
+
+const maxTags = 20;
+const maxTagLength = 100;
+/** Control characters. */
+const controls = /[^ -~\xa0-\uffff]/;
+
+/** Throws `invalid_input` for tags that a run cannot have. */
+export function assertTags(tags: readonly string[]): void {
+  if (Array.isArray(tags) && tags.length <= maxTags && tags.every(isTag)) return;
+  const message = `\`tags\` must be at most ${maxTags} texts of 1 to ${maxTagLength} characters, without line breaks.`;
+  throw new AgentError("invalid_input", message);
+}
+
+function isTag(tag: unknown): boolean {
+  return typeof tag === "string" && tag.trim() !== "" && tag.length <= maxTagLength && !controls.test(tag);
 }

@@ -7,7 +7,7 @@ import { memory } from "../stores/memory.ts";
 import { collect } from "../testing/collect.ts";
 import { type FakeClock, fakeClock } from "../testing/fake-clock.ts";
 import { scriptedModel } from "../testing/scripted-model.ts";
-import { fold } from "./apply.ts";
+import { fold } from "./facts.ts";
 import { resume, run } from "./run.ts";
 import type { Store } from "./store.ts";
 

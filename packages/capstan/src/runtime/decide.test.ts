@@ -8,8 +8,8 @@ import { memory } from "../stores/memory.ts";
 import { collect } from "../testing/collect.ts";
 import { readCpuMs } from "../testing/cpu-time.ts";
 import { type Script, scriptedModel } from "../testing/scripted-model.ts";
-import { fold } from "./apply.ts";
 import { decide, rules } from "./decide.ts";
+import { fold } from "./facts.ts";
 import { run } from "./run.ts";
 
 const input = { type: "object" } as const;

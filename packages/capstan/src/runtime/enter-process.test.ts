@@ -4,8 +4,8 @@ import type { Fact, FactBody } from "../kernel/event.ts";
 import { defaultPolicy } from "../kernel/policy.ts";
 import { createState, type State } from "../kernel/state.ts";
 import { memory } from "../stores/memory.ts";
-import { apply } from "./apply.ts";
 import { enterProcess, type ProcessEntry } from "./enter-process.ts";
+import { apply } from "./facts.ts";
 import type { Log } from "./log.ts";
 
 let state: State;

@@ -3,7 +3,7 @@ import { AgentError } from "../base/errors.ts";
 import type { RequestLog } from "../features/exact-requests/request-log.ts";
 import type { Event, Fact, UnplacedFact } from "../kernel/event.ts";
 import type { State } from "../kernel/state.ts";
-import { apply } from "./apply.ts";
+import { apply } from "./facts.ts";
 import type { Inbox } from "./inbox.ts";
 import type { Lease, Store } from "./store.ts";
 

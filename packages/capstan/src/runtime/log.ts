@@ -3,9 +3,10 @@ import { openRequestLog, type PlacedRequest } from "../features/exact-requests/r
 import type { NewRequest } from "../features/exact-requests/stored-request.ts";
 import { findRunByCall, findRunState } from "../features/nested/nested-state.ts";
 import type { DeltaBody, FactBody, Origin } from "../kernel/event.ts";
-import { createFactId } from "../kernel/ids.ts";
+
 import type { RunState, State } from "../kernel/state.ts";
 import { createFactWriter, type FactWriterOptions, readTime, type TimedFacts } from "./fact-writer.ts";
+import { createFactId } from "./facts.ts";
 
 /** Writes the facts of one run: each fact is stored, then folded into the state, then emitted. */
 export interface Log {

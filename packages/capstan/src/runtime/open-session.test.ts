@@ -7,7 +7,7 @@ import { subscribe } from "../sessions/subscribe.ts";
 import { memory } from "../stores/memory.ts";
 import { fakeClock } from "../testing/fake-clock.ts";
 import { scriptedModel } from "../testing/scripted-model.ts";
-import { fold } from "./apply.ts";
+import { fold } from "./facts.ts";
 import { loadRunFacts } from "./load-facts.ts";
 import { resume, run } from "./run.ts";
 import { parseState, snapshotVersion } from "./snapshot.ts";

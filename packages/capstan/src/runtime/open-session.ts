@@ -2,7 +2,7 @@ import type { Fact } from "../kernel/event.ts";
 import { createState, type State } from "../kernel/state.ts";
 import { hasSecrets } from "../secrets/has-secrets.ts";
 import type { SecretMask } from "../secrets/mask.ts";
-import { apply } from "./apply.ts";
+import { apply } from "./facts.ts";
 import { readFacts } from "./load-facts.ts";
 import { parseState, serializeState, snapshotVersion } from "./snapshot.ts";
 import type { Lease, Snapshot, Store } from "./store.ts";

@@ -9,7 +9,7 @@ import { memory } from "../stores/memory.ts";
 import { collect } from "../testing/collect.ts";
 import { fakeClock } from "../testing/fake-clock.ts";
 import { type ScriptedStep, scriptedModel } from "../testing/scripted-model.ts";
-import { fold } from "./apply.ts";
+import { fold } from "./facts.ts";
 import { resume, run } from "./run.ts";
 
 const look = defineTool({

@@ -12,7 +12,7 @@ import { checkNamedTool, checkSettings, type ModelSettings } from "../kernel/set
 import type { State } from "../kernel/state.ts";
 import type { ToolCall } from "../kernel/tool.ts";
 import { memory } from "../stores/memory.ts";
-import { checkResumeOptions, checkRunOptions } from "./check-options.ts";
+import { assertTags, checkResumeOptions, checkRunOptions } from "./check-options.ts";
 import { assertContext, type RunInput, readInput } from "./input.ts";
 import { readRunFacts } from "./load-facts.ts";
 import {
@@ -26,7 +26,6 @@ import { queueKind, type RunStart } from "./queue.ts";
 import { runWhenBusy } from "./queue-when-busy.ts";
 import type { Run } from "./run-handle.ts";
 import { resolveRunPolicy } from "./run-policy.ts";
-import { assertTags } from "./run-tags.ts";
 import type { Store } from "./store.ts";
 
 export type RunOptions<Context = unknown, Call extends ToolCall = ToolCall> = ResumeOptions<Context, Call> & {

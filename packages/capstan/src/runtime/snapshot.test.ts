@@ -18,8 +18,8 @@ import {
   type RunPlan,
   runToEnd,
 } from "../testing/run-plan.ts";
-import { apply, fold } from "./apply.ts";
 import { decide } from "./decide.ts";
+import { apply, fold } from "./facts.ts";
 import { run } from "./run.ts";
 import { parseState, serializeState, snapshotVersion } from "./snapshot.ts";
 

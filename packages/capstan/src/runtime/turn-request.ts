@@ -8,9 +8,9 @@ import type { Io } from "../kernel/io.ts";
 import type { ModelRequest } from "../kernel/model.ts";
 import type { State } from "../kernel/state.ts";
 import { defineTool } from "../kernel/tool.ts";
-import { apply } from "./apply.ts";
 import { buildRequest } from "./build-request.ts";
 import { createDynamicTools } from "./dynamic-tools.ts";
+import { apply } from "./facts.ts";
 
 /** The model request of a turn, rebuilt from the facts. */
 export type TurnRequest = {

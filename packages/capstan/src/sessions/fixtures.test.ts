@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { defineAgent } from "../kernel/agent.ts";
 import type { Fact } from "../kernel/event.ts";
 import { defineTool } from "../kernel/tool.ts";
-import { fold } from "../runtime/apply.ts";
+import { fold } from "../runtime/facts.ts";
 import { resume, run } from "../runtime/run.ts";
 import { memory } from "../stores/memory.ts";
 import { scriptedModel } from "../testing/scripted-model.ts";

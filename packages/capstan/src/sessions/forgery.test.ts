@@ -7,7 +7,7 @@ import type { Entry } from "../kernel/history.ts";
 import { defaultPolicy, type PolicyOverrides } from "../kernel/policy.ts";
 import { getProvenance } from "../kernel/provenance.ts";
 import { defineTool } from "../kernel/tool.ts";
-import { fold } from "../runtime/apply.ts";
+import { fold } from "../runtime/facts.ts";
 import { resume, run } from "../runtime/run.ts";
 import { memory } from "../stores/memory.ts";
 import {

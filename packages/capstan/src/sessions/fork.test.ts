@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { defineAgent } from "../kernel/agent.ts";
 import { identifyFact } from "../kernel/ids.ts";
 import { defineTool } from "../kernel/tool.ts";
-import { fold } from "../runtime/apply.ts";
+import { fold } from "../runtime/facts.ts";
 import { resume, run } from "../runtime/run.ts";
 import type { Store } from "../runtime/store.ts";
 import { memory } from "../stores/memory.ts";

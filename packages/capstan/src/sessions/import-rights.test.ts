@@ -3,7 +3,7 @@ import { defineAgent } from "../kernel/agent.ts";
 import type { PolicyOverrides } from "../kernel/policy.ts";
 import { getProvenance } from "../kernel/provenance.ts";
 import { defineTool } from "../kernel/tool.ts";
-import { fold } from "../runtime/apply.ts";
+import { fold } from "../runtime/facts.ts";
 import { resume, run } from "../runtime/run.ts";
 import type { Store } from "../runtime/store.ts";
 import { memory } from "../stores/memory.ts";

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, it } from "vitest";
 import type { UnplacedFact } from "../kernel/event.ts";
-import { createFactId } from "../kernel/ids.ts";
 import { defaultPolicy } from "../kernel/policy.ts";
+import { createFactId } from "../runtime/facts.ts";
 import type { Store } from "../runtime/store.ts";
 import { memory } from "../stores/memory.ts";
 import { session } from "./session.ts";

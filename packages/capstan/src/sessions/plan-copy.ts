@@ -3,9 +3,8 @@ import { listActiveRuns } from "../features/nested/nested-state.ts";
 import type { CallCheck } from "../kernel/call-check.ts";
 import type { Fact, FactBody, Origin } from "../kernel/event.ts";
 import { getCalls } from "../kernel/history.ts";
-import { createFactId } from "../kernel/ids.ts";
 import { type Call, createState, type State } from "../kernel/state.ts";
-import { apply } from "../runtime/apply.ts";
+import { apply, createFactId } from "../runtime/facts.ts";
 import { isNested } from "../runtime/load-facts.ts";
 
 /** A run of a session, nested or not. */

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import type { FactBody, UnplacedFact } from "../kernel/event.ts";
-import { createFactId } from "../kernel/ids.ts";
 import { defaultPolicy } from "../kernel/policy.ts";
+import { createFactId } from "../runtime/facts.ts";
 import type { Store } from "../runtime/store.ts";
 import { memory } from "../stores/memory.ts";
 import { sqlite } from "../stores/sqlite/sqlite.ts";

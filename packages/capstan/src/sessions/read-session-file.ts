@@ -3,7 +3,7 @@ import { isRecord, type Json } from "../base/json.ts";
 import { type Fact, factVersion } from "../kernel/event.ts";
 import { checkPolicy } from "../kernel/policy.ts";
 import { createState } from "../kernel/state.ts";
-import { apply } from "../runtime/apply.ts";
+import { apply } from "../runtime/facts.ts";
 import { pageSize, toPages, yieldToEventLoop } from "../runtime/load-facts.ts";
 import { createOrderCheck } from "./fact-order.ts";
 import { factShape } from "./fact-shapes.ts";

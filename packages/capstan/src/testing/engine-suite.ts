@@ -4,7 +4,7 @@ import { type Agent, defineAgent } from "../kernel/agent.ts";
 import { type Event, type Fact, isFact } from "../kernel/event.ts";
 import { getCalls } from "../kernel/history.ts";
 import { defineTool } from "../kernel/tool.ts";
-import { fold } from "../runtime/apply.ts";
+import { fold } from "../runtime/facts.ts";
 import type { ResumeOptions } from "../runtime/open-run.ts";
 import type { Result } from "../runtime/result.ts";
 import type { Run } from "../runtime/run-handle.ts";

@@ -9,8 +9,8 @@ export { type FactBody, factVersion, type UnplacedFact } from "../kernel/event.t
 export { identifyFact } from "../kernel/ids.ts";
 export { createState, type State } from "../kernel/state.ts";
 export { isRepeatable } from "../kernel/tool.ts";
-export { apply, fold } from "../runtime/apply.ts";
 export { decide } from "../runtime/decide.ts";
+export { apply, fold } from "../runtime/facts.ts";
 export { buildResult } from "../runtime/result.ts";
 export { parseState, serializeState } from "../runtime/snapshot.ts";
 export type { StoreNotice } from "../runtime/store.ts";

@@ -5,7 +5,7 @@ import { defineAgent } from "../../kernel/agent.ts";
 import type { Fact } from "../../kernel/event.ts";
 import type { PolicyOverrides } from "../../kernel/policy.ts";
 import { type Answer, defineTool, type Question, type Tool, type ToolContext } from "../../kernel/tool.ts";
-import { fold } from "../../runtime/apply.ts";
+import { fold } from "../../runtime/facts.ts";
 import type { Result } from "../../runtime/result.ts";
 import { type RunOptions, resume, run } from "../../runtime/run.ts";
 import type { Run } from "../../runtime/run-handle.ts";

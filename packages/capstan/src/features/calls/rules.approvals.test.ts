@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { type AgentDefinition, defineAgent, indexAgents } from "../../kernel/agent.ts";
 import { defineTool } from "../../kernel/tool.ts";
-import { fold } from "../../runtime/apply.ts";
 import { decide } from "../../runtime/decide.ts";
+import { fold } from "../../runtime/facts.ts";
 import { run } from "../../runtime/run.ts";
 import { memory } from "../../stores/memory.ts";
 import { collect } from "../../testing/collect.ts";

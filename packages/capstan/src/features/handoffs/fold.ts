@@ -102,6 +102,7 @@ function restoreAgent(state: State, run: RunState, frame: HandoffFrame): void {
 
 /** Ends a run while a target is in charge: keeps the target's turns and replaces the placeholder results. */
 export function endHandoffs(state: State, run: RunState): void {
+  if (run.handoffs.length === 0) return;
   for (const { call, turnState } of run.handoffs) {
     const index = state.history.findLastIndex(
       (entry) => entry.type === "result" && entry.callId === call.part.id,

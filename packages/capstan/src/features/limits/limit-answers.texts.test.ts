@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { defineAgent } from "../../kernel/agent.ts";
 import type { RunState } from "../../kernel/state.ts";
 import { defineTool } from "../../kernel/tool.ts";
-import { fold } from "../../runtime/apply.ts";
+import { fold } from "../../runtime/facts.ts";
 import { run } from "../../runtime/run.ts";
 import { memory } from "../../stores/memory.ts";
 import { collect } from "../../testing/collect.ts";

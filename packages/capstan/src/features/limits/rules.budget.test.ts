@@ -6,7 +6,7 @@ import type { Fact } from "../../kernel/event.ts";
 import type { Usage } from "../../kernel/model.ts";
 import { type PolicyOverrides, resolvePolicy } from "../../kernel/policy.ts";
 import { defineTool, type Tool } from "../../kernel/tool.ts";
-import { fold } from "../../runtime/apply.ts";
+import { fold } from "../../runtime/facts.ts";
 import type { Result } from "../../runtime/result.ts";
 import { run } from "../../runtime/run.ts";
 import { memory } from "../../stores/memory.ts";

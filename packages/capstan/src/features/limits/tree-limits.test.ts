@@ -3,7 +3,7 @@ import { type Agent, defineAgent } from "../../kernel/agent.ts";
 import type { Fact } from "../../kernel/event.ts";
 import { defaultPolicy, type PolicyOverrides } from "../../kernel/policy.ts";
 import { defineTool } from "../../kernel/tool.ts";
-import { fold } from "../../runtime/apply.ts";
+import { fold } from "../../runtime/facts.ts";
 import { resume, run } from "../../runtime/run.ts";
 import { memory } from "../../stores/memory.ts";
 import { collect } from "../../testing/collect.ts";

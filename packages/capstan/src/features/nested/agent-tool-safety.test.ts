@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { type Agent, defineAgent } from "../../kernel/agent.ts";
 import { toPlainText } from "../../kernel/history.ts";
 import { defineTool, type Reads, type Tool } from "../../kernel/tool.ts";
-import { fold } from "../../runtime/apply.ts";
+import { fold } from "../../runtime/facts.ts";
 import { run } from "../../runtime/run.ts";
 import { memory } from "../../stores/memory.ts";
 import { scriptedModel } from "../../testing/scripted-model.ts";

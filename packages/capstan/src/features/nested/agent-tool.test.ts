@@ -3,7 +3,7 @@ import { stageOf } from "../../client/stage.ts";
 import { defineAgent } from "../../kernel/agent.ts";
 import { type Event, isFact } from "../../kernel/event.ts";
 import { defineTool } from "../../kernel/tool.ts";
-import { fold } from "../../runtime/apply.ts";
+import { fold } from "../../runtime/facts.ts";
 import { run } from "../../runtime/run.ts";
 import { memory } from "../../stores/memory.ts";
 import { fakeClock } from "../../testing/fake-clock.ts";

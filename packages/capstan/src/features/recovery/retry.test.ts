@@ -8,7 +8,7 @@ import { defineAgent } from "../../kernel/agent.ts";
 import type { Event, Fact } from "../../kernel/event.ts";
 import { defineTool } from "../../kernel/tool.ts";
 import { compatible } from "../../models/compatible.ts";
-import { fold } from "../../runtime/apply.ts";
+import { fold } from "../../runtime/facts.ts";
 import { resume, run } from "../../runtime/run.ts";
 import type { Store } from "../../runtime/store.ts";
 import { importSession } from "../../sessions/import-session.ts";

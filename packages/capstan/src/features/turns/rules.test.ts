@@ -3,8 +3,8 @@ import { type AgentDefinition, defineAgent, indexAgents } from "../../kernel/age
 import type { Fact, ToolOffer } from "../../kernel/event.ts";
 import { defaultPolicy, type PolicyOverrides, resolvePolicy } from "../../kernel/policy.ts";
 import { defineTool } from "../../kernel/tool.ts";
-import { fold } from "../../runtime/apply.ts";
 import { decide } from "../../runtime/decide.ts";
+import { fold } from "../../runtime/facts.ts";
 import { run } from "../../runtime/run.ts";
 import { memory } from "../../stores/memory.ts";
 import { scriptedModel } from "../../testing/scripted-model.ts";

@@ -1,7 +1,7 @@
 import type { Entry } from "../../kernel/history.ts";
 import { getProvenance, type Labels } from "../../kernel/provenance.ts";
 import type { State } from "../../kernel/state.ts";
-import { apply, fold } from "../../runtime/apply.ts";
+import { apply, fold } from "../../runtime/facts.ts";
 import { parseState, serializeState } from "../../runtime/snapshot.ts";
 import type { World } from "./run-conversation.ts";
 import {

@@ -1,7 +1,7 @@
 import type { Clock } from "../../base/clock.ts";
 import type { Entry } from "../../kernel/history.ts";
 import type { State } from "../../kernel/state.ts";
-import { fold } from "../../runtime/apply.ts";
+import { fold } from "../../runtime/facts.ts";
 import { run } from "../../runtime/run.ts";
 import type { Run } from "../../runtime/run-handle.ts";
 import type { Store } from "../../runtime/store.ts";

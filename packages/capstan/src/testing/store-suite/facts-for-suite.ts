@@ -1,6 +1,6 @@
 import type { FactBody, UnplacedFact } from "../../kernel/event.ts";
-import { createFactId } from "../../kernel/ids.ts";
 import { defaultPolicy } from "../../kernel/policy.ts";
+import { createFactId } from "../../runtime/facts.ts";
 import type { Lease, PositionedDelta, RunMessage, Store } from "../../runtime/store.ts";
 
 /** Acquires the lease of a session, which must be free. */

@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import type { FactBody, UnplacedFact } from "../../kernel/event.ts";
-import { createFactId } from "../../kernel/ids.ts";
 import type { Usage } from "../../kernel/model.ts";
 import { defaultPolicy } from "../../kernel/policy.ts";
+import { createFactId } from "../../runtime/facts.ts";
 import type { RunQuery } from "../../runtime/run-catalog.ts";
 import type { Store } from "../../runtime/store.ts";
 import { acquireTestLease, createDoneFact, createStartFact, createWaitingFact } from "./facts-for-suite.ts";

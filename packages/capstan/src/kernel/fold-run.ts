@@ -2,9 +2,9 @@ import { addFragment } from "../features/citations/fragments.ts";
 import { applyHistoryLimit } from "../features/compaction/fold.ts";
 import { createContextSize } from "./context-size.ts";
 import type { Fact } from "./event.ts";
-import { type Entry, getCalls, toPlainText } from "./history.ts";
+import { type Entry, getCalls, getText, toPlainText } from "./history.ts";
 import type { Policy } from "./policy.ts";
-import { addEntryLabels, addLabels, createLabels, mergeLabels } from "./provenance.ts";
+import { addEntryLabels, addLabels, createLabels, findModelProvenance, mergeLabels } from "./provenance.ts";
 import { noUsage, type RunState, type State } from "./state.ts";
 
 /** Creates the state of a new run and prepares the session's history as the memory policy says. */
@@ -97,4 +97,61 @@ function restoreMemory(state: State, memory: Policy["memory"]): void {
   state.context = createContextSize();
   state.labels = createLabels();
   state.fragments = new Map();
+}
+
+/** Suspends the run, with `until` for an outage of its model. */
+export function suspendRun(_: State, run: RunState, { until }: Extract<Fact, { type: "waiting" }>): void {
+  run.waiting = true;
+  run.isAlone = false;
+  run.waits += 1;
+  run.wakeAt = until;
+  if (run.currentTurn && until !== undefined) run.currentTurn.suspensions += 1;
+}
+
+/** Wakes the run and its nested runs: they suspended together. */
+export function wakeRun(_: State, run: RunState): void {
+  run.wakeAt = undefined;
+  if (run.currentTurn) run.currentTurn.failure = undefined;
+  for (const child of run.nested.values()) {
+    if (child.run?.wakeAt === undefined) continue;
+    child.run.waiting = false;
+    wakeRun(child, child.run);
+  }
+}
+
+type DoneFact = Extract<Fact, { type: "done" }>;
+
+export function endRun(state: State, run: RunState, fact: DoneFact): void {
+  const { status, text, grounded, output, error, canRetry } = fact;
+  run.done = {
+    status,
+    text,
+    grounded,
+    ...(output !== undefined && { output }),
+    ...(error && { error }),
+    ...(canRetry && { canRetry }),
+  };
+  // The next run needs the answer as context.
+  if (isMissingInHistory(run, fact)) {
+    const provenance = findModelProvenance(state.labels);
+    state.history.push({
+      ...{ type: "assistant", parts: [{ type: "text", text }] },
+      ...(provenance && { provenance }),
+    });
+  }
+}
+
+/** Whether the runtime wrote the answer, or the run was cancelled before the model continued its message. */
+function isMissingInHistory(run: RunState, { status, text }: DoneFact): boolean {
+  const { lastText, currentTurn } = run;
+  // The report about a compaction is for the user only.
+  if (run.isCompaction && run.turn === 0) return false;
+  if (status === "limit" || status === "done") return text !== lastText;
+  const { partial } = currentTurn ?? {};
+  return status === "cancelled" && partial !== undefined && getText(partial.entry).trim() === text;
+}
+
+export function addSteering(state: State, run: RunState): void {
+  state.history.push(...run.steering);
+  run.steering = [];
 }
