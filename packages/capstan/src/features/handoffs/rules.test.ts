@@ -445,6 +445,27 @@ describe("a handoff that transfers", () => {
     ]);
     expect(result).toMatchObject({ status: "done", text: "Two." });
   });
+
+  it("is counted anew after a message of the user (C-18)", async () => {
+    const { main } = createTeam(
+      (_, n) => {
+        if (n === 1) void started.steer("Ask each other again.");
+        return n < 2 ? { calls: [to("research")] } : { text: "One." };
+      },
+      (_, n) => (n < 2 ? { calls: [to("main")] } : { text: "Two." }),
+      { main: { policy }, research: { handoffs: () => [main] } },
+    );
+    const started = run(main, "Compare.", options());
+    const { facts, result } = await collect(started);
+    expect(ofType(facts, "handoff").map(({ from }) => from)).toEqual([
+      "main",
+      "research",
+      "main",
+      "research",
+    ]);
+    expect(ofType(facts, "handoff_denied")).toEqual([]);
+    expect(result).toMatchObject({ status: "done", text: "One." });
+  });
 });
 
 describe("handing back with a call", () => {
